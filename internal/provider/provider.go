@@ -1,0 +1,109 @@
+// Package provider says which probes a description means and what must be
+// armed for them. Each provider is a package below this one.
+package provider
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cilium/ebpf"
+
+	"kinst/internal/dlang/types"
+)
+
+// A Desc describes probes by their four names. In a request each field may be
+// empty (any) or a glob; in a Probe each is the probe's own.
+type Desc struct {
+	Provider, Module, Function, Name string
+}
+
+func (d Desc) String() string {
+	return d.Provider + ":" + d.Module + ":" + d.Function + ":" + d.Name
+}
+
+// A Hook is the way in which the kernel calls a program.
+type Hook int
+
+const (
+	// HookRun: user space runs the program itself, once (BEGIN, END, ERROR).
+	// There are no registers.
+	HookRun Hook = iota
+	// HookKprobe: the context is the struct pt_regs of the probed place.
+	HookKprobe
+	// HookPerfEvent: the context begins with a struct pt_regs.
+	HookPerfEvent
+	// HookTracepoint: the context is the tracepoint's record.
+	HookTracepoint
+	// HookRawTracepoint: the context is an array of uint64 arguments.
+	HookRawTracepoint
+	// HookUprobe: as HookKprobe, in a user process.
+	HookUprobe
+)
+
+// A Lookup is how a program that serves several probes learns which of them
+// fired.
+type Lookup int
+
+const (
+	// LookupOne: the program serves one probe.
+	LookupOne Lookup = iota
+	// LookupIP: the instruction pointer of the registers, less IPBias, is the
+	// probe's Addr.
+	LookupIP
+	// LookupCookie: bpf_get_attach_cookie is the probe's index.
+	LookupCookie
+)
+
+// A Context is what a kind of probe offers to the clauses that it runs. Two
+// probes with the same *Context can share a program.
+type Context struct {
+	Hook   Hook
+	Lookup Lookup
+	IPBias int // for LookupIP: 1 where the kernel reports the address plus one
+	// CallArgs: arg0... are the arguments of a C call, in the registers.
+	CallArgs bool
+	// Args are the types of args[], in order.
+	Args []types.Arg
+}
+
+// A Probe is one probe that exists.
+type Probe struct {
+	Desc
+	Context *Context
+	Addr    uint64 // for LookupIP
+	// Target is the provider's own: what must be armed.
+	Target any
+}
+
+// An Enabling is a program and the probes at which it must run.
+type Enabling struct {
+	Program *ebpf.Program
+	Probes  []*Probe
+}
+
+// An Armed is a set of enabled probes.
+type Armed interface {
+	// Missed returns how many firings the kernel skipped so far.
+	Missed() (uint64, error)
+	// Close disarms the probes. It is safe to call it again.
+	Close() error
+}
+
+// ErrNoMatch says that a description names no probe of a provider.
+var ErrNoMatch = errors.New("no probe matches")
+
+// A Provider makes and enables probes.
+type Provider interface {
+	// Name is the provider's name as in probe descriptions; it may be a
+	// pattern, as for pid123.
+	Name() string
+
+	// Match returns the probes that a description means, in their natural
+	// order. It returns an error that wraps ErrNoMatch if there are none, and
+	// another one where the description names something that cannot be probed.
+	// Notes are remarks worth a line under -v.
+	Match(ctx context.Context, d Desc) (probes []*Probe, notes []string, err error)
+
+	// Enable arms probes. On an error nothing stays armed.
+	Enable(ctx context.Context, e []Enabling, progress func(done, total int)) (Armed, error)
+}
