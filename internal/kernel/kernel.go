@@ -1,0 +1,69 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/cilium/ebpf/btf"
+	"golang.org/x/sys/unix"
+)
+
+// VMLinux is the module name of the kernel proper.
+const VMLinux = "vmlinux"
+
+// Kernel is the running kernel. Its methods may be called from several
+// goroutines.
+type Kernel struct {
+	symbols func() (*Symbols, error)
+	memory  func() (memory, error)
+	btf     func() (*btf.Spec, error)
+}
+
+// Open returns the running kernel. It reads nothing: the error of a source
+// comes from the method that first needs it.
+func Open() (*Kernel, error) {
+	k := &Kernel{}
+	k.symbols = sync.OnceValues(loadSymbols)
+	k.memory = sync.OnceValues(k.openMemory)
+	k.btf = sync.OnceValues(loadBTF)
+	return k, nil
+}
+
+// Close gives back what was opened to read the kernel's memory.
+func (k *Kernel) Close() error {
+	return nil
+}
+
+// Symbols returns the symbols of the kernel and of the modules that were
+// loaded when it was first called.
+func (k *Kernel) Symbols() (*Symbols, error) { return k.symbols() }
+
+// BTF returns the kernel's own types. It takes a noticeable part of a second
+// the first time.
+func (k *Kernel) BTF() (*btf.Spec, error) { return k.btf() }
+
+func loadBTF() (*btf.Spec, error) {
+	spec, err := btf.LoadKernelSpec()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kernel's types from /sys/kernel/btf/vmlinux: %w; "+
+			"a kernel built with CONFIG_DEBUG_INFO_BTF is needed", err)
+	}
+	return spec, nil
+}
+
+// Release is the kernel's release as uname -r prints it.
+func (k *Kernel) Release() string {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return "" // uname(2) fails on a bad address only
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+// BootID identifies this boot of this machine.
+func (k *Kernel) BootID() (string, error) {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(b)), err
+}

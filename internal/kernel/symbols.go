@@ -1,0 +1,248 @@
+package kernel
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+const kallsymsPath = "/proc/kallsyms"
+
+// ErrNoAddresses is returned where the kernel hides the addresses of its
+// symbols from this process.
+var ErrNoAddresses = errors.New("the kernel hides its addresses in " + kallsymsPath +
+	" from this process: run as root, and where sysctl kernel.kptr_restrict is 2, set it to 1")
+
+// A Symbol is a line of /proc/kallsyms.
+type Symbol struct {
+	Addr   uint64
+	Name   string
+	Module string // VMLinux for the kernel proper
+	Type   byte   // as nm(1) has it: t or T is text, d or D data, …
+}
+
+// IsText reports whether the symbol names code.
+func (s Symbol) IsText() bool {
+	switch s.Type {
+	case 't', 'T', 'w', 'W':
+		return true
+	}
+	return false
+}
+
+// Symbols holds the symbols of the kernel and its modules, ordered by address
+// and, where several share one, as the kernel lists them.
+type Symbols struct {
+	syms    []symbol
+	modules []string // by symbol.module; modules[0] is VMLinux
+}
+
+// symbol is a Symbol in less space: there are some 200,000 of them.
+type symbol struct {
+	addr   uint64
+	name   string // a part of the text that was read
+	module uint16
+	kind   byte
+}
+
+func loadSymbols() (*Symbols, error) {
+	f, err := os.Open(kallsymsPath)
+	if err != nil {
+		return nil, fmt.Errorf("reading the kernel's symbols: %w; is /proc mounted, and the kernel built with CONFIG_KALLSYMS?", err)
+	}
+	defer f.Close()
+	text, err := readAll(f, 16<<20)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", kallsymsPath, err)
+	}
+	return parseSymbols(text)
+}
+
+// readAll is io.ReadAll into a buffer that is large enough to begin with.
+func readAll(r io.Reader, size int) ([]byte, error) {
+	buf := bytes.NewBuffer(make([]byte, 0, size))
+	_, err := buf.ReadFrom(r)
+	return buf.Bytes(), err
+}
+
+// parseSymbols reads the format of /proc/kallsyms, lines of
+//
+//	ffffffff81000000 T _text
+//	ffffffffc0201000 t ext4_foo	[ext4]
+//
+// The names it returns are parts of text, which must not change any more.
+func parseSymbols(text []byte) (*Symbols, error) {
+	s := &Symbols{
+		syms:    make([]symbol, 0, len(text)/44),
+		modules: []string{VMLinux},
+	}
+	byName := map[string]uint16{}
+	hidden := true
+	last, lastModule := "", uint16(0)
+	all := unsafe.String(unsafe.SliceData(text), len(text))
+	for line := 1; len(all) > 0; line++ {
+		var cur string
+		cur, all, _ = strings.Cut(all, "\n")
+		addr, rest, ok := cutHex(cur)
+		if !ok || len(rest) < 4 || rest[0] != ' ' || rest[2] != ' ' {
+			return nil, fmt.Errorf("%s:%d: not a symbol: %.80q", kallsymsPath, line, cur)
+		}
+		sym := symbol{addr: addr, kind: rest[1], name: rest[3:]}
+		if i := strings.IndexByte(sym.name, '\t'); i >= 0 {
+			module := strings.Trim(sym.name[i+1:], "[]")
+			sym.name = sym.name[:i]
+			if module != last {
+				n, known := byName[module]
+				if !known {
+					if len(s.modules) > 0xffff {
+						return nil, fmt.Errorf("%s:%d: more than 65,535 modules", kallsymsPath, line)
+					}
+					n = uint16(len(s.modules))
+					byName[module] = n
+					s.modules = append(s.modules, module)
+				}
+				last, lastModule = module, n
+			}
+			sym.module = lastModule
+		}
+		if addr != 0 {
+			hidden = false
+		}
+		s.syms = append(s.syms, sym)
+	}
+	if len(s.syms) > 0 && hidden {
+		return nil, ErrNoAddresses
+	}
+	slices.SortStableFunc(s.syms, func(a, b symbol) int {
+		switch {
+		case a.addr < b.addr:
+			return -1
+		case a.addr > b.addr:
+			return 1
+		}
+		return 0
+	})
+	return s, nil
+}
+
+// cutHex splits the leading hexadecimal number off s. It exists because
+// strconv.ParseUint takes a third of the time that parsing the symbols takes.
+func cutHex(s string) (v uint64, rest string, ok bool) {
+	i := 0
+	for ; i < len(s) && i < 16; i++ {
+		c := s[i]
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		default:
+			return v, s[i:], i > 0
+		}
+		v = v<<4 | uint64(c)
+	}
+	return v, s[i:], i > 0
+}
+
+// Len is the number of symbols.
+func (s *Symbols) Len() int { return len(s.syms) }
+
+func (s *Symbols) at(i int) Symbol {
+	sym := &s.syms[i]
+	return Symbol{Addr: sym.addr, Name: sym.name, Module: s.modules[sym.module], Type: sym.kind}
+}
+
+// All goes through the symbols by ascending address.
+func (s *Symbols) All() iter.Seq[Symbol] {
+	return func(yield func(Symbol) bool) {
+		for i := range s.syms {
+			if !yield(s.at(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Lookup returns every symbol of that name, by ascending address.
+func (s *Symbols) Lookup(name string) []Symbol {
+	var found []Symbol
+	for i := range s.syms {
+		if s.syms[i].name == name {
+			found = append(found, s.at(i))
+		}
+	}
+	return found
+}
+
+// Match returns the symbols whose name matches a pattern of path.Match, by
+// ascending address.
+func (s *Symbols) Match(pattern string) ([]Symbol, error) {
+	if !strings.ContainsAny(pattern, `*?[\`) {
+		return s.Lookup(pattern), nil
+	}
+	var found []Symbol
+	for i := range s.syms {
+		ok, err := path.Match(pattern, s.syms[i].name)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a pattern: %w", pattern, err)
+		}
+		if ok {
+			found = append(found, s.at(i))
+		}
+	}
+	return found, nil
+}
+
+// Data returns the address of a data symbol of the kernel proper. Kernels
+// built without CONFIG_KALLSYMS_ALL list hardly any.
+func (s *Symbols) Data(name string) (addr uint64, ok bool) {
+	for i := range s.syms {
+		if s.syms[i].module == 0 && s.syms[i].name == name {
+			return s.syms[i].addr, true
+		}
+	}
+	return 0, false
+}
+
+// after is the index of the first symbol above addr.
+func (s *Symbols) after(addr uint64) int {
+	i, _ := slices.BinarySearchFunc(s.syms, addr, func(sym symbol, addr uint64) int {
+		if sym.addr <= addr {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
+// Nearest returns the symbols that stand at the highest address that is not
+// above addr.
+func (s *Symbols) Nearest(addr uint64) []Symbol {
+	end := s.after(addr)
+	begin := end
+	for begin > 0 && s.syms[begin-1].addr == s.syms[end-1].addr {
+		begin--
+	}
+	var found []Symbol
+	for i := begin; i < end; i++ {
+		found = append(found, s.at(i))
+	}
+	return found
+}
+
+// Next returns the address of the first symbol above addr, ok false where
+// addr is in the last.
+func (s *Symbols) Next(addr uint64) (next uint64, ok bool) {
+	i := s.after(addr)
+	if i == len(s.syms) {
+		return 0, false
+	}
+	return s.syms[i].addr, true
+}
