@@ -25,8 +25,8 @@ func (d Desc) String() string {
 type Hook int
 
 const (
-	// HookRun: user space runs the program itself, once (BEGIN, END, ERROR).
-	// There are no registers.
+	// HookRun: user space runs the program itself (BEGIN, END, ERROR). There
+	// are no registers; the context is an array of ten uint64, arg0 to arg9.
 	HookRun Hook = iota
 	// HookKprobe: the context is the struct pt_regs of the probed place.
 	HookKprobe
@@ -62,6 +62,9 @@ type Context struct {
 	IPBias int // for LookupIP: 1 where the kernel reports the address plus one
 	// CallArgs: arg0... are the arguments of a C call, in the registers.
 	CallArgs bool
+	// PCArgs: arg0 is the kernel's program counter and arg1 the user's, the
+	// other being 0.
+	PCArgs bool
 	// Args are the types of args[], in order.
 	Args []types.Arg
 }

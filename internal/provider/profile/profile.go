@@ -1,0 +1,221 @@
+// Package profile is the provider of timed probes: tick-N fires on one CPU,
+// profile-N on every CPU, at the rate or interval N.
+//
+// The clock is the kernel's software event cpu-clock, a high-resolution timer
+// per CPU.
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"kinst/internal/provider"
+)
+
+// MinInterval is the shortest interval between two firings on a CPU: that of
+// the 5,000 Hz that DTrace allows.
+const MinInterval = 200 * time.Microsecond
+
+// units are the suffixes of N and the interval of one; "hz" and no suffix
+// mean a rate.
+var units = []struct {
+	suffix   string
+	interval time.Duration
+}{
+	{"nsec", time.Nanosecond}, {"ns", time.Nanosecond},
+	{"usec", time.Microsecond}, {"us", time.Microsecond},
+	{"msec", time.Millisecond}, {"ms", time.Millisecond},
+	{"sec", time.Second}, {"s", time.Second},
+	{"min", time.Minute}, {"m", time.Minute},
+	{"hour", time.Hour}, {"h", time.Hour},
+	{"day", 24 * time.Hour}, {"d", 24 * time.Hour},
+	{"hz", 0}, {"", 0},
+}
+
+// clock is a probe's target.
+type clock struct {
+	interval time.Duration
+	everyCPU bool
+}
+
+// A Provider is the profile provider of one session.
+type Provider struct {
+	probes map[string]*provider.Probe
+}
+
+var _ provider.Provider = (*Provider)(nil)
+
+// Name returns "profile".
+func (*Provider) Name() string { return "profile" }
+
+// Match makes the probe that the description's name spells. Globs match
+// nothing: there is a probe for every number.
+func (p *Provider) Match(_ context.Context, d provider.Desc) ([]*provider.Probe, []string, error) {
+	if !provider.Matches(d.Module, "") || !provider.Matches(d.Function, "") {
+		return nil, nil, provider.ErrNoMatch
+	}
+	c, err := parse(d.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	probe := p.probes[d.Name]
+	if probe == nil {
+		probe = &provider.Probe{
+			Desc:    provider.Desc{Provider: "profile", Name: d.Name},
+			Context: &provider.Context{Hook: provider.HookPerfEvent, PCArgs: true},
+			Target:  c,
+		}
+		if p.probes == nil {
+			p.probes = make(map[string]*provider.Probe)
+		}
+		p.probes[d.Name] = probe
+	}
+	return []*provider.Probe{probe}, nil, nil
+}
+
+// parse reads a name such as tick-500ms or profile-97.
+func parse(name string) (clock, error) {
+	kind, n, ok := strings.Cut(name, "-")
+	if !ok || kind != "tick" && kind != "profile" {
+		return clock{}, fmt.Errorf("%w: the provider profile has tick-N and profile-N", provider.ErrNoMatch)
+	}
+	digits := len(n) - len(strings.TrimLeft(n, "0123456789"))
+	value, err := strconv.ParseInt(n[:digits], 10, 64)
+	if err != nil || value == 0 {
+		return clock{}, fmt.Errorf("%w: %q has no number above zero after %s-", provider.ErrNoMatch, name, kind)
+	}
+	interval, ok := intervalOf(value, strings.ToLower(n[digits:]))
+	if !ok {
+		return clock{}, fmt.Errorf("%w: %q ends in no unit; the units are ns us ms s m h d and hz", provider.ErrNoMatch, name)
+	}
+	if interval < MinInterval {
+		return clock{}, fmt.Errorf("profile:::%s: an interval of %v is too short; the shortest is %v (5000hz)", name, interval, MinInterval)
+	}
+	return clock{interval, kind == "profile"}, nil
+}
+
+func intervalOf(value int64, suffix string) (time.Duration, bool) {
+	for _, u := range units {
+		if suffix != u.suffix {
+			continue
+		}
+		if u.interval == 0 {
+			return time.Second / time.Duration(value), true
+		}
+		if value > math.MaxInt64/int64(u.interval) {
+			return math.MaxInt64, true
+		}
+		return time.Duration(value) * u.interval, true
+	}
+	return 0, false
+}
+
+// Enable implements provider.Provider.
+func (*Provider) Enable(_ context.Context, enablings []provider.Enabling, _ func(done, total int)) (provider.Armed, error) {
+	a := new(armed)
+	for _, e := range enablings {
+		a.programs = append(a.programs, e.Program)
+		for _, p := range e.Probes {
+			if err := a.start(e.Program, p.Target.(clock)); err != nil {
+				return nil, errors.Join(fmt.Errorf("enabling profile:::%s: %w", p.Name, err), a.Close())
+			}
+		}
+	}
+	return a, nil
+}
+
+// armed is the perf events that tick.
+type armed struct {
+	events   []int
+	programs []*ebpf.Program
+}
+
+func (a *armed) start(prog *ebpf.Program, c clock) error {
+	cpus, err := onlineCPUs()
+	if err != nil {
+		return err
+	}
+	if !c.everyCPU {
+		cpus = cpus[:1]
+	}
+	for _, cpu := range cpus {
+		if err := a.startOn(prog, c.interval, cpu); err != nil {
+			return fmt.Errorf("on CPU %d: %w", cpu, err)
+		}
+	}
+	return nil
+}
+
+func (a *armed) startOn(prog *ebpf.Program, interval time.Duration, cpu int) error {
+	attr := unix.PerfEventAttr{
+		Type:   unix.PERF_TYPE_SOFTWARE,
+		Config: unix.PERF_COUNT_SW_CPU_CLOCK,
+		Sample: uint64(interval.Nanoseconds()),
+		Bits:   unix.PerfBitDisabled,
+	}
+	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return os.NewSyscallError("perf_event_open", err)
+	}
+	a.events = append(a.events, fd)
+	if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog.FD()); err != nil {
+		return os.NewSyscallError("ioctl PERF_EVENT_IOC_SET_BPF", err)
+	}
+	return os.NewSyscallError("ioctl PERF_EVENT_IOC_ENABLE", unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0))
+}
+
+// Missed returns how many ticks came while another program ran on the CPU.
+func (a *armed) Missed() (uint64, error) { return provider.RecursionMisses(a.programs) }
+
+func (a *armed) Close() error {
+	var errs []error
+	for _, fd := range a.events {
+		errs = append(errs, unix.Close(fd))
+	}
+	a.events = nil
+	return errors.Join(errs...)
+}
+
+// onlineCPUs reads the list of CPUs that run, such as "0-3,5".
+func onlineCPUs() ([]int, error) {
+	const file = "/sys/devices/system/cpu/online"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	cpus, err := parseCPUs(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return cpus, nil
+}
+
+func parseCPUs(list string) ([]int, error) {
+	var cpus []int
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		from, err := strconv.Atoi(first)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no list of CPUs", list)
+		}
+		to := from
+		if isRange {
+			if to, err = strconv.Atoi(last); err != nil || to < from {
+				return nil, fmt.Errorf("%q is no list of CPUs", list)
+			}
+		}
+		for cpu := from; cpu <= to; cpu++ {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus, nil
+}
