@@ -152,6 +152,8 @@ const (
 	UserFunc
 	UserModule
 	UserAddress
+
+	Float // IEEE 754, Size 4 or 8
 )
 
 // A Type is what the consumer must know of a D type.
