@@ -42,6 +42,8 @@ func (s Symbol) IsText() bool {
 type Symbols struct {
 	syms    []symbol
 	modules []string // by symbol.module; modules[0] is VMLinux
+
+	initBegin, initEnd uint64 // text that the kernel gave back after its start
 }
 
 // symbol is a Symbol in less space: there are some 200,000 of them.
@@ -129,6 +131,7 @@ func parseSymbols(text []byte) (*Symbols, error) {
 		}
 		return 0
 	})
+	s.findInit()
 	return s, nil
 }
 

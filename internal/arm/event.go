@@ -1,0 +1,166 @@
+package arm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+)
+
+// An event is a tracefs event with many sites.
+type event struct {
+	session *Session
+	name    string // GROUP/EVENT
+	sites   int    // how many the kernel has taken
+	perf    []int  // descriptors of the perf events that enable it
+}
+
+func openEvents(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "kprobe_events"), os.O_WRONLY|os.O_APPEND, 0)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("this kernel has no kprobes: %w; it takes one built with CONFIG_KPROBE_EVENTS", err)
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("%w; arming probes takes root", err)
+	}
+	return f, err
+}
+
+func (s *Session) newEvent() *event {
+	e := &event{session: s, name: fmt.Sprintf("%s/s%d", s.owner.group(), s.next)}
+	s.next++
+	return e
+}
+
+// writeLines is how many lines go into one write. More would not be faster,
+// a site takes the kernel a millisecond, but a write cannot be interrupted.
+const writeLines = 16
+
+// define makes the event out of the sites and returns those that the kernel
+// refused.
+func (e *event) define(ctx context.Context, sites []Site, progress func(done int)) ([]Refusal, error) {
+	var refused []Refusal
+	var buf strings.Builder
+	for done := 0; done < len(sites); {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		part := sites[done:min(done+writeLines, len(sites))]
+		buf.Reset()
+		lines := make([]string, len(part))
+		for i, site := range part {
+			place, err := e.session.place(site)
+			if err != nil {
+				return nil, err
+			}
+			lines[i] = "p:" + e.name + " " + place
+			buf.WriteString(lines[i])
+			buf.WriteByte('\n')
+		}
+		taken, reason := e.write(buf.String(), lines)
+		e.sites += taken
+		done += taken
+		if reason != nil {
+			refused = append(refused, Refusal{part[taken], reason})
+			done++
+		}
+		progress(done)
+	}
+	return refused, nil
+}
+
+// write appends the lines, whose text is also in all, and returns how many of
+// them the kernel took before it refused one, and the reason why it did.
+func (e *event) write(all string, lines []string) (taken int, refusal error) {
+	_, err := e.session.events.WriteString(all)
+	if err == nil {
+		return len(lines), nil
+	}
+	// The lines before the refused one have taken effect. Which one that was,
+	// only its own refusal tells: those that are in by now get EEXIST, cheaply.
+	for i, line := range lines {
+		_, err := e.session.events.WriteString(line + "\n")
+		if err != nil && !errors.Is(err, unix.EEXIST) {
+			return i, errors.Unwrap(err)
+		}
+	}
+	return len(lines), nil
+}
+
+// enable arms the sites, with the programs on them.
+func (e *event) enable(progs []*ebpf.Program) error {
+	if e.sites == 0 {
+		return nil
+	}
+	id, err := e.id()
+	if err != nil {
+		return err
+	}
+	for _, prog := range progs {
+		fd, err := openTracepoint(id)
+		if err != nil {
+			return err
+		}
+		e.perf = append(e.perf, fd)
+		if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog.FD()); err != nil {
+			return fmt.Errorf("attaching the BPF program: %w", err)
+		}
+	}
+	return nil
+}
+
+func (e *event) id() (uint64, error) {
+	text, err := os.ReadFile(filepath.Join(e.session.dir, "events", e.name, "id"))
+	if err != nil {
+		return 0, fmt.Errorf("the event that holds the sites is gone: %w", err)
+	}
+	return strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
+}
+
+// openTracepoint opens a perf event on a tracepoint. Its BPF programs run on
+// every CPU, whichever the event is opened on.
+func openTracepoint(id uint64) (int, error) {
+	attr := unix.PerfEventAttr{
+		Type:        unix.PERF_TYPE_TRACEPOINT,
+		Size:        uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
+		Config:      id,
+		Sample_type: unix.PERF_SAMPLE_RAW,
+		Sample:      1,
+		Wakeup:      1,
+	}
+	fd, err := unix.PerfEventOpen(&attr, -1, 0, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("opening the event that holds the sites: %w", err)
+	}
+	return fd, nil
+}
+
+// disable disarms the sites.
+func (e *event) disable() error {
+	var errs []error
+	for _, fd := range e.perf {
+		errs = append(errs, unix.Close(fd))
+	}
+	e.perf = nil
+	return errors.Join(errs...)
+}
+
+// remove takes the event's definition out of tracefs.
+func (e *event) remove() error {
+	if e.sites == 0 {
+		return nil
+	}
+	_, err := e.session.events.WriteString("-:" + e.name + "\n")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("removing event %s: %w", e.name, err)
+	}
+	e.sites = 0
+	return nil
+}

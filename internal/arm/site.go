@@ -1,0 +1,38 @@
+package arm
+
+import (
+	"fmt"
+
+	"kinst/internal/kernel"
+)
+
+// A Site is an instruction of the kernel.
+type Site struct {
+	Module string // kernel.VMLinux or the module's name
+	Symbol string // the function's name, for messages
+	Base   uint64 // address of the function's first byte
+	Offset uint64 // of the instruction's first byte from Base
+}
+
+// Addr is the address of the instruction.
+func (s Site) Addr() uint64 { return s.Base + s.Offset }
+
+// String returns the site in the form of a probe description.
+func (s Site) String() string {
+	module := s.Module
+	if module == kernel.VMLinux {
+		module = ""
+	}
+	return fmt.Sprintf("kinst:%s:%s:%d", module, s.Symbol, s.Offset)
+}
+
+// A Refusal is a site that the kernel would not take.
+type Refusal struct {
+	Site Site
+	Err  error // what the kernel said: a reason it logged, or a unix.Errno
+}
+
+func (r Refusal) Error() string { return r.Site.String() + ": " + r.Err.Error() }
+
+// Unwrap returns r.Err.
+func (r Refusal) Unwrap() error { return r.Err }
