@@ -1,0 +1,176 @@
+package aggregate
+
+import (
+	"cmp"
+	"math/big"
+	"math/bits"
+
+	"kinst/internal/record"
+)
+
+// Samples is how many values went into a row's words.
+func Samples(agg *record.Agg, words []int64) int64 {
+	switch agg.Func {
+	case record.Sum, record.Min, record.Max, record.Avg, record.Stddev:
+		return words[1]
+	}
+	return words[0]
+}
+
+// Merge adds what src has seen to dst.
+func Merge(agg *record.Agg, dst, src []int64) {
+	switch agg.Func {
+	case record.Min, record.Max:
+		if src[1] != 0 && (dst[1] == 0 || less(agg, src[0], dst[0]) == (agg.Func == record.Min)) {
+			dst[0] = src[0]
+		}
+		dst[1] += src[1]
+	case record.Stddev:
+		dst[0] += src[0]
+		dst[1] += src[1]
+		low, carry := bits.Add64(uint64(dst[2]), uint64(src[2]), 0)
+		dst[2] = int64(low)
+		dst[3] += src[3] + int64(carry)
+	default:
+		for i, v := range src {
+			dst[i] += v
+		}
+	}
+}
+
+// Subtract takes away from dst what base had seen, base being an earlier state
+// of dst. It has no meaning for min and max.
+func Subtract(agg *record.Agg, dst, base []int64) {
+	if agg.Func == record.Stddev {
+		low, borrow := bits.Sub64(uint64(dst[2]), uint64(base[2]), 0)
+		dst[0] -= base[0]
+		dst[1] -= base[1]
+		dst[2] = int64(low)
+		dst[3] -= base[3] + int64(borrow)
+		return
+	}
+	for i, v := range base {
+		dst[i] -= v
+	}
+}
+
+// Subtractable reports whether what was seen since an earlier state can be told
+// from two states.
+func Subtractable(f record.AggFunc) bool { return f != record.Min && f != record.Max }
+
+// Number is the number that stands for a row, normalized: the count, the sum,
+// the mean. ok is false for distributions, which have none.
+func Number(agg *record.Agg, words []int64, normal int64) (v int64, ok bool) {
+	switch agg.Func {
+	case record.Count, record.Sum, record.Min, record.Max:
+		if normal == 1 {
+			return words[0], true
+		}
+		return divide(agg, words[0], normal), true
+	case record.Avg:
+		if words[1] == 0 {
+			return 0, true
+		}
+		return divide(agg, divide(agg, words[0], normal), words[1]), true
+	case record.Stddev:
+		return int64(stddev(words, normal)), true
+	}
+	return 0, false
+}
+
+// unsigned reports whether the words of an aggregation's value are unsigned.
+func unsigned(agg *record.Agg) bool { return agg.Func == record.Count || !agg.Signed }
+
+func divide(agg *record.Agg, v, by int64) int64 {
+	if unsigned(agg) {
+		return int64(uint64(v) / uint64(by))
+	}
+	return v / by
+}
+
+func less(agg *record.Agg, a, b int64) bool {
+	if unsigned(agg) {
+		return uint64(a) < uint64(b)
+	}
+	return a < b
+}
+
+// stddev is the square root of the mean of the squares less the square of the
+// mean, as DTrace approximates the standard deviation, with its truncations.
+func stddev(words []int64, normal int64) uint64 {
+	n := words[1]
+	if n == 0 {
+		return 0
+	}
+	squares := new(big.Int).SetUint64(uint64(words[3]))
+	squares.Lsh(squares, 64).Or(squares, new(big.Int).SetUint64(uint64(words[2])))
+	by := big.NewInt(normal)
+	squares.Quo(squares, by).Quo(squares, by).Quo(squares, big.NewInt(n))
+	mean := big.NewInt(words[0] / normal / n)
+	squares.Sub(squares, mean.Mul(mean, mean))
+	if squares.Sign() < 0 {
+		return 0 // the mean was rounded up from a negative number
+	}
+	return squares.Sqrt(squares).Uint64()
+}
+
+// Comparer returns the order of rows by value, as aggregations are sorted:
+// distributions by their weighted sum, then by what they have at zero.
+func Comparer(agg *record.Agg) func(a, b []int64) int {
+	switch agg.Func {
+	case record.Quantize, record.Lquantize, record.Llquantize:
+		return distributionComparer(agg)
+	case record.Stddev:
+		return func(a, b []int64) int { return cmp.Compare(stddev(a, 1), stddev(b, 1)) }
+	case record.Avg:
+		return func(a, b []int64) int {
+			x, _ := Number(agg, a, 1)
+			y, _ := Number(agg, b, 1)
+			return compare(agg, x, y)
+		}
+	}
+	return func(a, b []int64) int { return compare(agg, a[0], b[0]) }
+}
+
+func compare(agg *record.Agg, a, b int64) int {
+	if unsigned(agg) {
+		return cmp.Compare(uint64(a), uint64(b))
+	}
+	return cmp.Compare(a, b)
+}
+
+// distributionComparer weighs each bucket with its value; what lies outside of
+// the buckets of lquantize counts as if it were one beyond them.
+func distributionComparer(agg *record.Agg) func(a, b []int64) int {
+	buckets := Buckets(agg)
+	weights := make([]float64, len(buckets))
+	zero := -1
+	for i, b := range buckets {
+		weight := b.Value
+		switch {
+		case b.Limit == Below:
+			weight--
+		case b.Limit == AtLeast && agg.Func == record.Lquantize:
+			weight++
+		}
+		weights[i] = float64(weight)
+		if weight == 0 && zero < 0 {
+			zero = i
+		}
+	}
+	if agg.Func == record.Llquantize {
+		zero = 0
+	}
+	sum := func(words []int64) (s float64) {
+		for i, w := range weights {
+			s += w * float64(words[1+i])
+		}
+		return s
+	}
+	return func(a, b []int64) int {
+		if c := cmp.Compare(sum(a), sum(b)); c != 0 || zero < 0 {
+			return c
+		}
+		return cmp.Compare(a[1+zero], b[1+zero])
+	}
+}
