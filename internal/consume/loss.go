@@ -1,0 +1,77 @@
+package consume
+
+import (
+	"fmt"
+
+	"kinst/internal/record"
+)
+
+// A Report is a line about the tracing itself.
+type Report struct {
+	Kind  string // "drop" or "error"
+	Text  string // the line, without the command's name and the newline
+	CPU   int    // -1 if of none
+	Loss  string // of a drop: what was lost
+	Count uint64 // of a drop
+}
+
+func (c *Consumer) report(r Report) {
+	if c.opts.JSON {
+		c.jsonReport(r)
+		return
+	}
+	c.message("%s", r.Text)
+}
+
+// Lost reports what was lost on a CPU since the last report, in DTrace's words.
+func (c *Consumer) Lost(cpu int, loss record.Loss, count uint64) {
+	if count == 0 {
+		return
+	}
+	r := Report{Kind: "drop", CPU: cpu, Count: count}
+	one, many, tail := "drop", "drops", fmt.Sprintf(" on CPU %d", cpu)
+	switch loss {
+	case record.LossRecords:
+		r.Loss = "records"
+	case record.LossAggregations:
+		r.Loss = "aggregations"
+		one, many = "aggregation drop", "aggregation drops"
+	case record.LossVariables:
+		r.Loss = "variables"
+		one, many = "dynamic variable drop", "dynamic variable drops"
+	case record.LossSpeculations:
+		r.Loss = "speculations"
+		one, many = "speculative drop", "speculative drops"
+	case record.LossSpecBusy:
+		r.Loss = "speculations-unavailable"
+		one, many, tail = "failed speculation", "failed speculations", " (no speculative buffer available)"
+	case record.LossSpecActive:
+		r.Loss = "speculations-busy"
+		one, many, tail = "failed speculation", "failed speculations", " (available buffer(s) still busy)"
+	default:
+		r.Loss = fmt.Sprintf("loss-%d", loss)
+		one, many = "other drop", "other drops"
+	}
+	if loss == record.LossVariables || loss == record.LossSpeculations {
+		tail = ""
+	}
+	r.Text = plural(count, one, many) + tail
+	c.report(r)
+}
+
+// Missed reports probe firings that the kernel skipped because a program was
+// already running on that CPU, or because it ran out of return probes.
+func (c *Consumer) Missed(count uint64) {
+	if count == 0 {
+		return
+	}
+	c.report(Report{Kind: "drop", CPU: -1, Loss: "firings", Count: count,
+		Text: plural(count, "probe firing", "probe firings") + " skipped by the kernel"})
+}
+
+func plural(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

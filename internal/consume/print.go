@@ -1,0 +1,5 @@
+package consume
+
+import "kinst/internal/record"
+
+func (c *Consumer) appendPrint(b []byte, t *record.Type, data []byte) []byte { return b }
