@@ -1,0 +1,190 @@
+// Package isa is what kinst knows of processors: where the instructions of a
+// function begin and end, what each does, how control flows between them, how
+// they are written, and which registers a probe can read.
+//
+// An architecture is one value, [Arch], made of tables and functions. The rest
+// of the program asks it, and never asks which architecture it is: a port is a
+// decoder package beside amd64 and one more value in a file beside amd64.go.
+package isa
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// Kind says what an instruction does, as a set.
+type Kind uint32
+
+const (
+	Call              Kind = 1 << iota // to Target, or Indirect
+	Jump                               // to Target, or Indirect
+	Conditional                        // a Jump that may not be taken
+	Indirect                           // the target is in a register or in memory
+	Return                             // to the caller, or from an exception
+	Trap                               // into an exception handler: int3, ud2, int
+	Nop                                // of whatever length
+	LandingPad                         // marks a legal target of indirect branches: endbr64
+	EnablesInterrupts                  // may turn interrupts on: sti, popf, iret
+	RepeatedString                     // a string instruction with a repeat prefix
+	ReadsMemory                        // by its operand; the stack traffic of push, pop, call and ret does not count
+	WritesMemory                       // likewise
+	Privileged                         // faults in user mode
+)
+
+var kindNames = []struct {
+	kind Kind
+	name string
+}{
+	{Call, "call"}, {Jump, "jump"}, {Conditional, "conditional"}, {Indirect, "indirect"},
+	{Return, "return"}, {Trap, "trap"}, {Nop, "nop"}, {LandingPad, "landing-pad"},
+	{EnablesInterrupts, "enables-interrupts"}, {RepeatedString, "repeated-string"},
+	{ReadsMemory, "reads-memory"}, {WritesMemory, "writes-memory"}, {Privileged, "privileged"},
+}
+
+// Is says whether the set holds all of kinds.
+func (k Kind) Is(kinds Kind) bool { return k&kinds == kinds }
+
+// String lists the set's members, separated by "|".
+func (k Kind) String() string {
+	s := ""
+	for _, n := range kindNames {
+		if k.Is(n.kind) {
+			s += "|" + n.name
+		}
+	}
+	if s == "" {
+		return "0"
+	}
+	return s[1:]
+}
+
+// Inst is one instruction.
+type Inst struct {
+	Addr   uint64
+	Len    int    // in bytes
+	Bytes  []byte // a view of the text it was decoded from, Len bytes
+	Kind   Kind
+	Target uint64 // of a direct call or jump; otherwise 0
+}
+
+// End is the address behind the instruction.
+func (in *Inst) End() uint64 { return in.Addr + uint64(in.Len) }
+
+// HasTarget says that the instruction is a call or jump to Target.
+func (in *Inst) HasTarget() bool {
+	return in.Kind&(Call|Jump) != 0 && !in.Kind.Is(Indirect)
+}
+
+// FallsThrough says whether control can reach the next instruction: from all
+// but unconditional jumps, returns and traps. Of a trap it cannot be known
+// (the kernel resumes behind the ud2 of a WARN, and not behind that of a BUG),
+// nor of a call (to a function that does not return).
+func (in *Inst) FallsThrough() bool {
+	switch {
+	case in.Kind&(Return|Trap) != 0:
+		return false
+	case in.Kind.Is(Jump):
+		return in.Kind.Is(Conditional)
+	}
+	return true
+}
+
+// Syntax is a way to write assembly language.
+type Syntax uint8
+
+const (
+	ATT   Syntax = iota // the GNU assembler's own; on processors other than x86 the only one
+	Intel               // x86's other one
+)
+
+// A Symbolizer names addresses in a listing. A nil one leaves them bare.
+type Symbolizer interface {
+	// Symbol gives the symbol that addr belongs to and its distance from it.
+	Symbol(addr uint64) (name string, offset uint64, ok bool)
+}
+
+// A PerCPUSymbolizer is a Symbolizer that can also name the operands which
+// address per-CPU variables by their offset in the per-CPU area (on amd64,
+// %gs: with an absolute address).
+type PerCPUSymbolizer interface {
+	Symbolizer
+	PerCPU(offset uint64) (name string, rest uint64, ok bool)
+}
+
+// Register is a register by D's name, with its place in the struct pt_regs
+// that a probe is given.
+type Register struct {
+	Name   string // as in D: R_RAX
+	Index  int    // its value in D, the index into regs[] and uregs[]
+	Offset int    // in struct pt_regs, in bytes
+	Size   int    // in bytes; 0 if it cannot be read, for the reason in Absent
+	Absent string // completes "R_GS: ..."
+}
+
+// Arch is all that kinst knows of a processor architecture.
+type Arch struct {
+	Name   string // as GOARCH has it
+	MaxLen int    // of an instruction, in bytes
+
+	// Decode reads the instruction at the beginning of text, which stands at
+	// addr. It fails if text ends too early or is no instruction.
+	Decode func(text []byte, addr uint64) (Inst, error)
+
+	// Format writes an instruction as GNU objdump does.
+	Format func(in Inst, syntax Syntax, sym Symbolizer) string
+
+	// Registers are all that D can name, aliases behind what they stand for.
+	Registers []Register
+
+	// CallArgs and SyscallArgs hold the registers of the integer arguments
+	// of C functions and of system calls, first to last, CallResult that of
+	// what a C function returns, by D's names.
+	CallArgs, SyscallArgs []string
+	CallResult            string
+
+	// PC, SP and FP name the program counter, the stack pointer and the
+	// frame pointer, by D's names.
+	PC, SP, FP string
+
+	// Padding says whether the instruction may be what fills the space
+	// between functions, and is not code.
+	Padding func(in Inst) bool
+
+	// LandingPad is the length of the landing pad at the beginning of text,
+	// live or sealed by the kernel: 0 for none.
+	LandingPad func(text []byte) int
+
+	// Thunk gives the kind of the jump that a jump to the named function
+	// amounts to: Return, Jump|Indirect, or 0 for an ordinary function.
+	Thunk func(symbol string) Kind
+
+	// BreakpointLen and JumpLen are the numbers of bytes that a kprobe
+	// overwrites while it is armed, as a breakpoint and when optimized.
+	BreakpointLen, JumpLen int
+}
+
+// arches are the architectures that kinst knows.
+var arches = []*Arch{&amd64Arch}
+
+// Lookup finds an architecture by GOARCH's name for it.
+func Lookup(name string) (*Arch, error) {
+	for _, a := range arches {
+		if a.Name == name {
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("architecture %s: its instructions are not known here", name)
+}
+
+// Native is the architecture of this program.
+func Native() (*Arch, error) { return Lookup(runtime.GOARCH) }
+
+// Register finds a register by D's name for it.
+func (a *Arch) Register(name string) (Register, bool) {
+	for _, r := range a.Registers {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return Register{}, false
+}
