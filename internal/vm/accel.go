@@ -1,0 +1,117 @@
+package vm
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A hostMachine describes the virtual machine of the host's architecture.
+type hostMachine struct {
+	qemu          string   // the emulator's name
+	debianPackage string   // the package it is in
+	machine       string   // QEMU's -machine
+	console       string   // the kernel's name of the first serial port
+	serial        []string // the device files of the other serial ports, in the order of a bundle's fields
+	image         string   // how the name of a kernel image in /boot begins
+	emulatedCPU   string   // the CPU model for software emulation
+}
+
+// An accelerator runs the guest's instructions.
+type accelerator struct {
+	kvm bool
+	// trial: it is not known whether it works, and there is another one.
+	trial bool
+}
+
+// ErrUnsafe says what comes of several virtual CPUs emulated in threads of their
+// own.
+var ErrUnsafe = errors.New("virtual CPUs emulated in several threads: " +
+	"QEMU does not patch kernel text safely there, so probes on busy functions may crash the guest")
+
+// accelerators returns those to try, in order.
+func accelerators(cfg *Config) []accelerator {
+	switch cfg.Accel {
+	case "kvm":
+		return []accelerator{{kvm: true}}
+	case "tcg":
+		return []accelerator{{}}
+	}
+	works, known := kvmVerdict()
+	switch {
+	case known && works:
+		return []accelerator{{kvm: true}}
+	case known:
+		return []accelerator{{}}
+	}
+	return []accelerator{{kvm: true, trial: true}, {}}
+}
+
+func (a accelerator) option(cfg *Config) string {
+	switch {
+	case a.kvm:
+		return "kvm"
+	case cfg.MultiThread:
+		return "tcg,thread=multi"
+	}
+	return "tcg,thread=single"
+}
+
+func (a accelerator) cpuModel(cfg *Config) string {
+	switch {
+	case cfg.CPUModel != "":
+		return cfg.CPUModel
+	case a.kvm:
+		return "host"
+	}
+	return host.emulatedCPU
+}
+
+// patience is how long a guest may take to reach its init.
+func (a accelerator) patience() time.Duration {
+	if a.trial {
+		return trialTimeout
+	}
+	return bootTimeout
+}
+
+// kvmVerdict returns whether KVM works, as far as that is known. That /dev/kvm
+// can be opened and a virtual CPU be made says little: nested KVM may accept all
+// that and never get through a kernel's boot. So a boot is tried and what came
+// of it remembered until the host boots again.
+func kvmVerdict() (works, known bool) {
+	f, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
+	if err != nil {
+		return false, true
+	}
+	f.Close()
+	verdict, err := os.ReadFile(verdictFile())
+	if err != nil {
+		return false, false
+	}
+	return strings.TrimSpace(string(verdict)) == "works", true
+}
+
+// worked remembers what came of a trial.
+func (a accelerator) worked(works bool) {
+	if !a.trial {
+		return
+	}
+	verdict := "fails"
+	if works {
+		verdict = "works"
+	}
+	// Without a place to write, the next run tries again.
+	name := verdictFile()
+	if os.MkdirAll(filepath.Dir(name), 0o755) == nil {
+		os.WriteFile(name, []byte(verdict+"\n"), 0o644)
+	}
+}
+
+// verdictFile names the file of the verdict for this boot of the host.
+func verdictFile() string {
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return filepath.Join(cacheDir(), "kvm-"+strings.TrimSpace(string(boot)))
+}

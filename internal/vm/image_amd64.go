@@ -1,0 +1,38 @@
+package vm
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// imageRelease returns the release that a bzImage's header names, after the
+// kernel's Documentation/arch/x86/boot.rst.
+func imageRelease(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("kernel image: %w", err)
+	}
+	defer f.Close()
+	const (
+		magicAt       = 0x202 // "HdrS"
+		releaseAt     = 0x20e // offset of the release, less 0x200
+		headerLength  = 0x210
+		releaseLength = 256
+	)
+	header := make([]byte, headerLength)
+	if _, err := f.ReadAt(header, 0); err != nil || string(header[magicAt:magicAt+4]) != "HdrS" {
+		return "", fmt.Errorf("%s is no bootable kernel image (a bzImage)", path)
+	}
+	at := binary.LittleEndian.Uint16(header[releaseAt:])
+	if at == 0 {
+		return "", nil
+	}
+	text := make([]byte, releaseLength)
+	n, _ := f.ReadAt(text, int64(at)+0x200)
+	text, _, _ = bytes.Cut(text[:n], []byte{0})
+	release, _, _ := strings.Cut(string(text), " ")
+	return release, nil
+}

@@ -1,0 +1,121 @@
+package vm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// A qemu is a running QEMU. It dies with the host's process, whatever that one
+// dies of.
+type qemu struct {
+	process *os.Process
+	gone    chan struct{} // closed when it has ended
+	once    sync.Once
+}
+
+// The descriptors that QEMU inherits: the initramfs, then the lines in the order
+// of lines.each.
+const (
+	fdInitramfs = 3
+	fdLines     = 4
+)
+
+// qemuArgs returns QEMU's arguments.
+func qemuArgs(cfg *Config, image *Kernel, a accelerator) []string {
+	cpus := max(cfg.CPUs, 1)
+	memory := cfg.Memory
+	if memory == 0 {
+		memory = DefaultMemory
+	}
+	args := []string{
+		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-nic", "none",
+		"-machine", host.machine, "-accel", a.option(cfg), "-cpu", a.cpuModel(cfg),
+		"-smp", strconv.Itoa(cpus), "-m", strconv.Itoa(memory),
+		"-kernel", image.Path, "-initrd", fmt.Sprintf("/proc/self/fd/%d", fdInitramfs),
+		"-append", kernelCommandLine(cfg),
+	}
+	fd := fdLines
+	chardev := func(id string) string {
+		args = append(args, "-chardev", fmt.Sprintf("socket,id=%s,fd=%d", id, fd))
+		fd++
+		return "chardev:" + id
+	}
+	args = append(args, "-serial", chardev("console"))
+	args = append(args, "-device", "virtio-serial-pci")
+	for i, name := range portNames {
+		chardev(name)
+		args = append(args, "-device", fmt.Sprintf("virtserialport,nr=%d,chardev=%s,name=%s", i+1, name, name))
+	}
+	for _, name := range serialNames {
+		args = append(args, "-serial", chardev(name))
+	}
+	return args
+}
+
+// The names of the lines: those of the virtio-serial ports are seen by the
+// guest, in the order of a bundle's fields.
+var (
+	portNames   = []string{"kinst.stdout", "kinst.stderr", "kinst.control"}
+	serialNames = []string{"serial1", "serial2", "serial3"}
+)
+
+// kernelCommandLine returns the kernel's command line. The kernel ends the
+// machine on a panic: QEMU takes the reboot for a stop.
+func kernelCommandLine(cfg *Config) string {
+	s := "console=" + host.console + " panic=-1 rdinit=" + initPath
+	if cfg.Console == nil {
+		s += " quiet"
+	}
+	if cfg.Append != "" {
+		s += " " + cfg.Append
+	}
+	return s
+}
+
+// startQEMU starts QEMU. Its own messages go to log.
+func startQEMU(args []string, ramfs *os.File, lines *lines, log io.Writer) (*qemu, error) {
+	path, err := exec.LookPath(host.qemu)
+	if err != nil {
+		return nil, fmt.Errorf("a virtual machine needs %s, which is not installed: apt-get install %s", host.qemu, host.debianPackage)
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = []*os.File{ramfs}
+	lines.each(func(l *line) { cmd.ExtraFiles = append(cmd.ExtraFiles, l.qemu) })
+	// A session of its own, so that the terminal's Ctrl-C does not reach it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+
+	q := &qemu{gone: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		// The death signal comes when the thread that started QEMU ends.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		q.process = cmd.Process
+		started <- err
+		if err != nil {
+			return
+		}
+		cmd.Wait()
+		close(q.gone)
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("starting %s: %w", host.qemu, errors.Unwrap(err))
+	}
+	lines.each(func(l *line) { l.qemu.Close() })
+	return q, nil
+}
+
+// kill ends QEMU and waits until it has ended.
+func (q *qemu) kill() {
+	q.once.Do(func() { q.process.Kill() })
+	<-q.gone
+}
