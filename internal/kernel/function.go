@@ -20,6 +20,8 @@ type Function struct {
 	Module  string   // VMLinux or the module's name
 	Addr    uint64   // of its first byte
 	Extent  uint64   // bytes up to the next symbol: its code and the padding after it
+
+	last bool // of its module: Extent is an upper bound
 }
 
 // String returns the function as MODULE`NAME.
@@ -151,10 +153,11 @@ func (s *Symbols) function(i int, matches func(name string) bool) (Function, boo
 			f.Aliases = append(f.Aliases, sym.Name)
 		}
 	}
+	f.Extent, f.last = maxExtent, true
 	if end < len(s.syms) {
-		f.Extent = s.syms[end].addr - addr
+		f.Extent = min(f.Extent, s.syms[end].addr-addr)
+		f.last = s.syms[end].module != s.syms[i].module
 	}
-	f.Extent = min(f.Extent, maxExtent)
 	return f, f.Name != "" && f.Module != bpfModule
 }
 

@@ -1,0 +1,46 @@
+package kernel
+
+import "kinst/internal/isa"
+
+// A symbolizer names addresses in listings.
+type symbolizer struct{ syms *Symbols }
+
+// Symbolizer returns what names addresses in a listing as objdump does: by
+// the nearest symbol at or before the address.
+func (k *Kernel) Symbolizer() (isa.PerCPUSymbolizer, error) {
+	syms, err := k.Symbols()
+	if err != nil {
+		return nil, err
+	}
+	return symbolizer{syms}, nil
+}
+
+// firstKernelAddress is below every address of the kernel and above every
+// offset of the per-CPU area.
+const firstKernelAddress = 1 << 63
+
+// Symbol implements isa.Symbolizer.
+func (s symbolizer) Symbol(addr uint64) (string, uint64, bool) {
+	if addr < firstKernelAddress {
+		return "", 0, false
+	}
+	return s.nearest(addr)
+}
+
+// PerCPU implements isa.PerCPUSymbolizer. Kernels before 6.15 list per-CPU
+// variables by their offset in the per-CPU area, those after it by an address
+// whose offsets count from __per_cpu_start.
+func (s symbolizer) PerCPU(offset uint64) (string, uint64, bool) {
+	if start, ok := s.syms.Data("__per_cpu_start"); ok {
+		offset += start
+	}
+	return s.nearest(offset)
+}
+
+func (s symbolizer) nearest(addr uint64) (string, uint64, bool) {
+	nearest := s.syms.Nearest(addr)
+	if len(nearest) == 0 {
+		return "", 0, false
+	}
+	return nearest[0].Name, addr - nearest[0].Addr, true
+}
