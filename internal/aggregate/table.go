@@ -53,3 +53,21 @@ func (t *Table) Drop() {
 	t.keys = t.keys[:t.rows*t.Agg.KeySize]
 	t.values = t.values[:t.rows*t.Agg.Words]
 }
+
+// Filter keeps the rows that keep says so, which may change the words. The rows
+// that stay move together, in their order.
+func (t *Table) Filter(keep func(key []byte, words []int64) bool) {
+	kept := 0
+	for row := range t.rows {
+		key, words := t.Key(row), t.Value(row)
+		if !keep(key, words) {
+			continue
+		}
+		copy(t.Key(kept), key)
+		copy(t.Value(kept), words)
+		kept++
+	}
+	t.rows = kept
+	t.keys = t.keys[:kept*t.Agg.KeySize]
+	t.values = t.values[:kept*t.Agg.Words]
+}

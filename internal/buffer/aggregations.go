@@ -1,0 +1,345 @@
+package buffer
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"kinst/internal/aggregate"
+	"kinst/internal/record"
+)
+
+// Aggregations reads the maps that the programs aggregate into: per-CPU hashes,
+// and per-CPU arrays for aggregations by site. Its methods belong to one
+// goroutine; the programs go on meanwhile.
+//
+// Clearing must not lose what a program adds at that moment, so nothing is
+// written to the maps: what had been seen is remembered and taken away from what
+// is seen later. Only minima and maxima, which cannot be subtracted, are removed
+// and start again.
+type Aggregations struct {
+	stores []*store
+}
+
+// NewAggregations takes one map per aggregation, nil for those without any; it
+// does not take ownership of them.
+func NewAggregations(aggs []*record.Agg, maps []*ebpf.Map) (*Aggregations, error) {
+	if len(aggs) != len(maps) {
+		return nil, fmt.Errorf("%d maps for %d aggregations", len(maps), len(aggs))
+	}
+	cpus, err := ebpf.PossibleCPU()
+	if err != nil {
+		return nil, fmt.Errorf("counting the CPUs: %w", err)
+	}
+	a := &Aggregations{}
+	for i, agg := range aggs {
+		s := &store{agg: agg, m: maps[i], cpus: cpus}
+		if m := maps[i]; m != nil && (int(m.KeySize()) != agg.KeySize || int(m.ValueSize()) != 8*agg.Words) {
+			return nil, fmt.Errorf("the map of @%s has keys of %d bytes and values of %d, not %d and %d",
+				agg.Name, m.KeySize(), m.ValueSize(), agg.KeySize, 8*agg.Words)
+		}
+		a.stores = append(a.stores, s)
+	}
+	return a, nil
+}
+
+// Snapshot merges the values of all CPUs as they are now. Keys are in the order
+// of the map. The key of an aggregation by site is the probe's index.
+func (a *Aggregations) Snapshot(agg int) (*aggregate.Table, error) {
+	return a.stores[agg].snapshot()
+}
+
+// Clear forgets the values, but not the keys.
+func (a *Aggregations) Clear(agg int) error { return a.stores[agg].clear() }
+
+// Remove forgets keys of a Snapshot; without any, all keys.
+func (a *Aggregations) Remove(agg int, keys [][]byte) error { return a.stores[agg].remove(keys) }
+
+// store is one aggregation.
+type store struct {
+	agg  *record.Agg
+	m    *ebpf.Map
+	cpus int
+	past past
+}
+
+// past is what was seen before the last clear() or trunc(), by key.
+type past struct {
+	rows  *aggregate.Table
+	index map[string]pastRow
+}
+
+type pastRow struct {
+	row int
+	// gone keys are not shown until something new is seen of them.
+	gone bool
+}
+
+func (s *store) snapshot() (*aggregate.Table, error) {
+	t, err := s.read()
+	if err == nil && len(s.past.index) > 0 {
+		s.sincePast(t)
+	}
+	return t, err
+}
+
+// read merges the values of all CPUs, whatever happened before.
+func (s *store) read() (*aggregate.Table, error) {
+	t := aggregate.NewTable(s.agg, 0)
+	if s.m == nil {
+		return t, nil
+	}
+	err := s.each(func(key []byte, values []int64) {
+		if s.agg.BySite {
+			binary.NativeEndian.PutUint32(key, binary.NativeEndian.Uint32(key)+s.agg.FirstProbe)
+		}
+		words := t.Append(key)
+		for ; len(values) > 0; values = values[s.agg.Words:] {
+			aggregate.Merge(s.agg, words, values[:s.agg.Words])
+		}
+		if aggregate.Samples(s.agg, words) == 0 {
+			t.Drop()
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the aggregation @%s: %w", s.agg.Name, err)
+	}
+	return t, nil
+}
+
+// sincePast takes what was seen in the past away from a table, and adds the
+// keys that are only known from there.
+func (s *store) sincePast(t *aggregate.Table) {
+	seen := make(map[int]bool, len(s.past.index))
+	t.Filter(func(key []byte, words []int64) bool {
+		old, known := s.past.index[string(key)]
+		if !known {
+			return true
+		}
+		seen[old.row] = true
+		if aggregate.Subtractable(s.agg.Func) {
+			aggregate.Subtract(s.agg, words, s.past.rows.Value(old.row))
+		}
+		return !old.gone || aggregate.Samples(s.agg, words) != 0
+	})
+	for key, old := range s.past.index {
+		if !old.gone && !seen[old.row] {
+			t.Append([]byte(key))
+		}
+	}
+}
+
+func (s *store) clear() error {
+	visible, err := s.snapshot()
+	if err != nil {
+		return err
+	}
+	show := make(map[string]bool, visible.Len())
+	for row := range visible.Len() {
+		show[string(visible.Key(row))] = true
+	}
+	return s.forget(func(key []byte) bool { return show[string(key)] })
+}
+
+// forget makes the present the past. Keys that show says so stay visible.
+func (s *store) forget(show func(key []byte) bool) error {
+	now, err := s.read()
+	if err != nil {
+		return err
+	}
+	var keys [][]byte
+	for row := range now.Len() {
+		keys = append(keys, now.Key(row))
+	}
+	if !aggregate.Subtractable(s.agg.Func) {
+		if err := s.erase(keys); err != nil {
+			return err
+		}
+	}
+	for key := range s.past.index { // known, but no longer in the map
+		if show([]byte(key)) {
+			keys = append(keys, []byte(key))
+		}
+	}
+	p := past{rows: aggregate.NewTable(s.agg, len(keys)), index: make(map[string]pastRow, len(keys))}
+	for row, key := range keys {
+		if _, known := p.index[string(key)]; known {
+			continue
+		}
+		p.index[string(key)] = pastRow{row: p.rows.Len(), gone: !show(key)}
+		words := p.rows.Append(key)
+		if row < now.Len() && aggregate.Subtractable(s.agg.Func) {
+			copy(words, now.Value(row))
+		}
+	}
+	s.past = p
+	return nil
+}
+
+func (s *store) remove(keys [][]byte) error {
+	if keys == nil {
+		if s.agg.BySite {
+			return s.forget(func([]byte) bool { return false })
+		}
+		all, err := s.read()
+		if err != nil {
+			return err
+		}
+		for row := range all.Len() {
+			keys = append(keys, all.Key(row))
+		}
+		s.past = past{}
+		return s.erase(keys)
+	}
+	if !s.agg.BySite {
+		for _, key := range keys {
+			delete(s.past.index, string(key))
+		}
+		return s.erase(keys)
+	}
+	removed := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		removed[string(key)] = true
+	}
+	return s.forgetOnly(removed)
+}
+
+// forgetOnly makes the present of some keys the past, and leaves the others.
+func (s *store) forgetOnly(keys map[string]bool) error {
+	now, err := s.read()
+	if err != nil {
+		return err
+	}
+	if !aggregate.Subtractable(s.agg.Func) {
+		var erased [][]byte
+		for key := range keys {
+			erased = append(erased, []byte(key))
+		}
+		if err := s.erase(erased); err != nil {
+			return err
+		}
+	}
+	if s.past.index == nil {
+		s.past = past{rows: aggregate.NewTable(s.agg, len(keys)), index: make(map[string]pastRow, len(keys))}
+	}
+	for row := range now.Len() {
+		key := string(now.Key(row))
+		if !keys[key] {
+			continue
+		}
+		old, known := s.past.index[key]
+		if !known {
+			old.row = s.past.rows.Len()
+			s.past.rows.Append(now.Key(row))
+		}
+		old.gone = true
+		s.past.index[key] = old
+		if aggregate.Subtractable(s.agg.Func) {
+			copy(s.past.rows.Value(old.row), now.Value(row))
+		}
+	}
+	return nil
+}
+
+// erase removes keys from the map; of an array, whose keys stay, it zeroes them.
+func (s *store) erase(keys [][]byte) error {
+	zero := make([][]int64, s.cpus)
+	for cpu := range zero {
+		zero[cpu] = make([]int64, s.agg.Words)
+	}
+	for _, key := range keys {
+		var err error
+		if s.agg.BySite {
+			site := binary.NativeEndian.Uint32(key) - s.agg.FirstProbe
+			err = s.m.Put(site, zero)
+		} else if err = s.m.Delete(key); errors.Is(err, ebpf.ErrKeyNotExist) {
+			err = nil
+		}
+		if err != nil {
+			return fmt.Errorf("removing a key of the aggregation @%s: %w", s.agg.Name, err)
+		}
+	}
+	return nil
+}
+
+// each visits the keys of the map with the words of all CPUs, one after the
+// other. Both are valid, and may be changed, until visit returns.
+func (s *store) each(visit func(key []byte, values []int64)) error {
+	err := s.eachBatch(visit)
+	if errors.Is(err, ebpf.ErrNotSupported) {
+		return s.eachSingle(visit)
+	}
+	return err
+}
+
+// batchBytes is how much is read with one system call.
+const batchBytes = 1 << 20
+
+// eachBatch needs BPF_MAP_LOOKUP_BATCH for the type of map: Linux 5.6 for
+// per-CPU hashes, 5.13 for per-CPU arrays. It returns an error that wraps
+// ebpf.ErrNotSupported, before any visit, where the kernel has it not.
+func (s *store) eachBatch(visit func(key []byte, values []int64)) error {
+	keySize, row := s.agg.KeySize, s.cpus*s.agg.Words
+	count := max(batchBytes/(keySize+8*row), 16)
+	keyType := reflect.SliceOf(reflect.ArrayOf(keySize, reflect.TypeFor[byte]()))
+	var cursor ebpf.MapBatchCursor
+	for first := true; ; {
+		keys := reflect.MakeSlice(keyType, count, count)
+		values := make([]int64, count*row)
+		for {
+			n, err := s.m.BatchLookup(&cursor, keys.Interface(), values, nil)
+			done := errors.Is(err, ebpf.ErrKeyNotExist)
+			if errors.Is(err, unix.ENOSPC) {
+				break // a bucket of the hash has more keys than that
+			}
+			if err != nil && !done {
+				if first {
+					return errors.Join(err, ebpf.ErrNotSupported)
+				}
+				return err
+			}
+			first = false
+			keyBytes := unsafe.Slice((*byte)(keys.UnsafePointer()), count*keySize)
+			for i := range n {
+				visit(keyBytes[i*keySize:(i+1)*keySize], values[i*row:(i+1)*row])
+			}
+			if done {
+				return nil
+			}
+		}
+		count *= 2
+	}
+}
+
+// eachSingle is for kernels that cannot read in batches.
+func (s *store) eachSingle(visit func(key []byte, values []int64)) error {
+	key := make([]byte, s.agg.KeySize)
+	values := make([]int64, s.cpus*s.agg.Words)
+	var last any
+	for {
+		err := s.m.NextKey(last, &key)
+		if errors.Is(err, ebpf.ErrKeyNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		last = append([]byte(nil), key...)
+		raw, err := s.m.LookupBytes(key)
+		if err != nil {
+			return err
+		}
+		if raw == nil {
+			continue
+		}
+		for i := range values {
+			values[i] = int64(binary.NativeEndian.Uint64(raw[8*i:]))
+		}
+		visit(key, values)
+	}
+}
