@@ -5,3 +5,11 @@ type Arg struct {
 	Name string
 	Type *Type
 }
+
+// A Context is what a kind of probe offers to a clause that it runs.
+type Context struct {
+	// Registers says that there is a register file: regs[].
+	Registers bool
+	// Args are the types of args[], in order.
+	Args []Arg
+}

@@ -1,0 +1,237 @@
+package types
+
+import (
+	"kinst/internal/dlang/syntax"
+)
+
+// decl checks an external declaration.
+func (c *checker) decl(d syntax.Decl) {
+	switch d := d.(type) {
+	case *syntax.Clause:
+		c.checkClause(d)
+	case *syntax.VarDecl:
+		c.try(func() { c.varDecl(d) })
+	case *syntax.TypeDecl:
+		c.try(func() { c.typeDecl(d) })
+	case *syntax.InlineDecl:
+		c.try(func() { c.inlineDecl(d) })
+	case *syntax.TranslatorDecl:
+		c.try(func() { c.translatorDecl(d) })
+	case *syntax.ProviderDecl:
+		// It describes probes to other tools.
+	}
+}
+
+// varDecl declares a variable with its type.
+func (c *checker) varDecl(d *syntax.VarDecl) {
+	v := &Var{Scope: d.Scope, Name: d.Name, known: true, assigned: true}
+	if a, ok := d.Type.(*syntax.ArrayType); ok && a.Keys != nil {
+		if d.Scope == syntax.Local {
+			c.fail(d.At, "D_DECL_LOCASSC", "cannot declare associative array as local variable: %s", d.Name)
+		}
+		v.Array = true
+		for _, k := range a.Keys {
+			v.Keys = append(v.Keys, c.keyType(k))
+		}
+		v.Type = c.typeExpr(a.Elem)
+	} else {
+		v.Type = c.typeExpr(d.Type)
+	}
+	c.checkObject(d.At, v.Type, d.Name)
+	if b := v.Type.Base(); b.Kind == Func {
+		return // a prototype
+	}
+	c.checkFree(d.At, v)
+	if old := c.vars[d.Scope][d.Name]; old != nil {
+		c.redeclare(d.At, old, v)
+		return
+	}
+	c.addVar(v)
+}
+
+func (c *checker) keyType(k syntax.TypeExpr) *Type {
+	t := c.typeExpr(k)
+	if t.IsVoid() || t.Base().Kind == Func {
+		c.fail(k.Pos(), "D_DECL_PROTO_TYPE", "%s may not be used as an associative array key type", t)
+	}
+	return t
+}
+
+// checkObject says that a variable or member can have the type.
+func (c *checker) checkObject(at syntax.Pos, t *Type, name string) {
+	switch b := t.Base(); {
+	case b.Kind == Void:
+		c.fail(at, "D_DECL_VOIDOBJ", "cannot declare void object: %s", name)
+	case b.Kind == Dynamic:
+		c.fail(at, "D_DECL_DYNOBJ", "cannot declare dynamic object: %s", name)
+	case b.Incomplete:
+		c.fail(at, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s", t, name)
+	case b.Kind == Array && b.Size == 0:
+		c.fail(at, "D_DECL_ARRNULL", "array declaration requires array dimension or tuple signature: %s", name)
+	}
+}
+
+// checkFree says that the name of a global variable is not taken by something
+// else.
+func (c *checker) checkFree(at syntax.Pos, v *Var) {
+	if v.Scope != syntax.Global {
+		return
+	}
+	if what := c.whatIs(v.Name); what != "" && what != "variable" {
+		c.fail(at, "D_DECL_IDRED", "identifier redeclared: %s is a %s", v.Name, what)
+	}
+}
+
+// whatIs says what a global name stands for.
+func (c *checker) whatIs(name string) string {
+	switch {
+	case c.inlines[name] != nil:
+		return "inline"
+	case builtinByName[name] != nil || name == "args" || name == "regs" || name == "uregs":
+		return "built-in variable"
+	case actions[name] != nil:
+		return "action"
+	case subroutines[name] != nil:
+		return "subroutine"
+	case isAggFunc(name):
+		return "aggregating function"
+	case c.vars[syntax.Global][name] != nil:
+		return "variable"
+	}
+	return ""
+}
+
+// redeclare checks that a second declaration says what the first one did.
+func (c *checker) redeclare(at syntax.Pos, old, v *Var) {
+	same := old.Array == v.Array && len(old.Keys) == len(v.Keys) && Compatible(old.Type, v.Type)
+	for i := 0; same && i < len(v.Keys); i++ {
+		same = Compatible(old.Keys[i], v.Keys[i])
+	}
+	if !same {
+		c.fail(at, "D_DECL_IDRED", "identifier redeclared: %s\n\t current: %s\n\tprevious: %s", v, v.Type, old.Type)
+	}
+}
+
+func (c *checker) addVar(v *Var) {
+	v.Index = len(c.prog.Vars)
+	c.prog.Vars = append(c.prog.Vars, v)
+	c.vars[v.Scope][v.Name] = v
+}
+
+// typeDecl declares a typedef, or a struct, union or enum.
+func (c *checker) typeDecl(d *syntax.TypeDecl) {
+	t := c.typeExpr(d.Type)
+	if d.Name == "" {
+		return
+	}
+	if old := c.typedefs[d.Name]; old != nil && !Compatible(old, t) {
+		c.fail(d.At, "D_DECL_TYPERED", "type redeclared: %s", d.Name)
+	}
+	if basicOrPredefined := predefined[d.Name]; basicOrPredefined != nil && !Compatible(basicOrPredefined, t) {
+		c.fail(d.At, "D_DECL_TYPERED", "type redeclared: %s", d.Name)
+	}
+	c.typedefs[d.Name] = typedef(d.Name, t)
+}
+
+// An inline is a named expression.
+type inline struct {
+	name   string
+	typ    *Type
+	params []inlineParam
+	array  bool // has parameters: name[...]
+	value  Expr
+}
+
+type inlineParam struct {
+	typ     *Type
+	binding *Binding
+}
+
+func (c *checker) inlineDecl(d *syntax.InlineDecl) {
+	in := &inline{name: d.Name, typ: c.typeExpr(d.Type), array: d.Params != nil}
+	if in.typ.IsVoid() {
+		c.fail(d.At, "D_DECL_VOIDOBJ", "cannot declare void inline: %s", d.Name)
+	}
+	if in.typ.Base().Incomplete {
+		c.fail(d.At, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s", in.typ, d.Name)
+	}
+	if what := c.whatIs(d.Name); what != "" {
+		c.fail(d.At, "D_DECL_IDRED", "identifier redeclared: %s is a %s", d.Name, what)
+	}
+	scope := make(map[string]Expr)
+	for _, p := range d.Params {
+		param := inlineParam{c.keyType(p.Type), &Binding{p.Name}}
+		in.params = append(in.params, param)
+		if p.Name != "" {
+			scope[p.Name] = &Bound{node{p.At, param.typ}, param.binding}
+		}
+	}
+	c.within(scope, func() { in.value = c.expr(d.Value) })
+	if !c.assignable(in.typ, in.value) {
+		c.fail(d.At, "D_OP_INCOMPAT", "inline %s definition uses incompatible types: \"%s\" = \"%s\"",
+			d.Name, in.typ, c.typeName(in.value))
+	}
+	in.value = c.convertTo(in.value, in.typ)
+	c.inlines[d.Name] = in
+}
+
+// within checks something with more names in scope.
+func (c *checker) within(names map[string]Expr, f func()) {
+	c.scopes = append(c.scopes, names)
+	defer func() { c.scopes = c.scopes[:len(c.scopes)-1] }()
+	f()
+}
+
+// A translator makes a struct of one type out of a value of another.
+type translator struct {
+	out, in *Type
+	binding *Binding
+	members map[string]Expr
+	order   []string
+}
+
+func (c *checker) translatorDecl(d *syntax.TranslatorDecl) {
+	x := &translator{out: c.typeExpr(d.Out), in: c.typeExpr(d.In), binding: &Binding{d.Param}, members: make(map[string]Expr)}
+	switch {
+	case x.out.Base().Incomplete:
+		c.fail(d.At, "D_XLATE_SOU", "incomplete struct/union/enum %s", x.out)
+	case !x.out.IsStruct():
+		c.fail(d.At, "D_XLATE_SOU", "translator output type must be a struct or union")
+	}
+	if c.exactTranslator(x.out, x.in) != nil {
+		c.fail(d.At, "D_XLATE_REDECL", "translator from %s to %s has already been declared", x.in, x.out)
+	}
+	scope := map[string]Expr{d.Param: &Bound{node{d.At, x.in}, x.binding}}
+	c.within(scope, func() {
+		for _, m := range d.Members {
+			c.try(func() { c.translatorMember(x, m) })
+		}
+	})
+	c.xlators = append(c.xlators, x)
+}
+
+func (c *checker) translatorMember(x *translator, m *syntax.MemberInit) {
+	member, ok := x.out.Member(m.Name)
+	if !ok {
+		c.fail(m.At, "D_XLATE_MEMB", "translator member %s is not a member of %s", m.Name, x.out)
+	}
+	value := c.expr(m.Value)
+	if !c.assignable(member.Type, value) {
+		c.fail(m.At, "D_XLATE_INCOMPAT", "translator member %s definition uses incompatible types: \"%s\" = \"%s\"",
+			m.Name, member.Type, c.typeName(value))
+	}
+	if _, again := x.members[m.Name]; !again {
+		x.order = append(x.order, m.Name)
+	}
+	x.members[m.Name] = c.convertTo(value, member.Type)
+}
+
+// exactTranslator finds the translator between two types.
+func (c *checker) exactTranslator(out, in *Type) *translator {
+	for _, x := range c.xlators {
+		if Compatible(x.out, out) && Compatible(x.in, in) {
+			return x
+		}
+	}
+	return nil
+}

@@ -1,0 +1,359 @@
+package types
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"kinst/internal/dlang/syntax"
+)
+
+// typeExpr resolves a type as the source writes it.
+func (c *checker) typeExpr(x syntax.TypeExpr) *Type {
+	switch x := x.(type) {
+	case *syntax.NamedType:
+		return c.namedType(x)
+	case *syntax.StructType:
+		return c.structType(x)
+	case *syntax.EnumType:
+		return c.enumType(x)
+	case *syntax.PointerType:
+		return PointerTo(c.typeExpr(x.Elem))
+	case *syntax.ArrayType:
+		return c.arrayType(x)
+	case *syntax.FuncType:
+		return c.funcType(x)
+	}
+	panic("types: unknown type expression")
+}
+
+func (c *checker) namedType(x *syntax.NamedType) *Type {
+	name := strings.Join(x.Words, " ")
+	if t := arithmeticType(x.Words); t != nil {
+		return t
+	}
+	if len(x.Words) > 1 {
+		c.declCombo(x)
+	}
+	if x.Module == "" {
+		if name == "string" {
+			return c.str
+		}
+		if t := c.typedefs[name]; t != nil {
+			return t
+		}
+		if t := predefined[name]; t != nil {
+			return t
+		}
+	}
+	t := c.kernelType(x.At, x.Module, Typedef, name)
+	if t == nil {
+		c.fail(x.At, "D_TYPE_ERR", "failed to resolve type %s: %s", scoped(x.Module, name), c.kernel.why("type"))
+	}
+	return t
+}
+
+// arithmeticType finds C's type of these words, in whatever order they stand.
+func arithmeticType(words []string) *Type {
+	longs, sign, base := 0, "", ""
+	for _, w := range words {
+		switch w {
+		case "long":
+			longs++
+		case "signed", "unsigned":
+			if sign != "" {
+				return nil
+			}
+			sign = w
+		default:
+			if base != "" && !(base == "short" && w == "int" || base == "int" && w == "short") {
+				return nil
+			}
+			if base != "short" {
+				base = w
+			}
+		}
+	}
+	name := base
+	if longs > 0 {
+		if longs > 2 || base != "" && base != "int" && !(base == "double" && longs == 1) {
+			return nil
+		}
+		name = strings.TrimSpace(strings.Repeat("long ", longs))
+		if base == "double" {
+			name = "long double"
+		}
+	}
+	if name == "" {
+		name = "int"
+	}
+	switch sign {
+	case "unsigned":
+		name = "unsigned " + name
+	case "signed":
+		if name == "char" {
+			name = "signed char"
+		} else if t := basic[name]; t == nil || t.Kind != Int {
+			return nil
+		}
+	}
+	return basic[name]
+}
+
+// declCombo says why the words are no type, in libdtrace's terms.
+func (c *checker) declCombo(x *syntax.NamedType) {
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(x.Words, w) })
+	}
+	longs := 0
+	for _, w := range x.Words {
+		if w == "long" {
+			longs++
+		}
+	}
+	switch {
+	case has("char") && has("short", "long"):
+		c.fail(x.At, "D_DECL_CHARATTR", "invalid type declaration: short and long may not be used with char type")
+	case has("void"):
+		c.fail(x.At, "D_DECL_VOIDATTR", "invalid type declaration: attributes may not be used with void type")
+	case has("signed", "unsigned") && has("float", "double", "string", "_Bool"):
+		c.fail(x.At, "D_DECL_SIGNINT", "invalid type declaration: signed and unsigned may only be used with integer type")
+	case longs > 0 && has("float", "string", "_Bool", "short") || longs > 2:
+		c.fail(x.At, "D_DECL_LONGINT", "invalid type declaration: long and long long may only be used with integer or floating-point type")
+	}
+	c.fail(x.At, "D_DECL_COMBO", "invalid type combination: %s", strings.Join(x.Words, " "))
+}
+
+func scoped(module, name string) string {
+	if module == "" {
+		return name
+	}
+	return module + "`" + name
+}
+
+// tagged finds or creates the struct, union or enum of a tag: the program's
+// own, the kernel's, or an incomplete one.
+func (c *checker) tagged(at syntax.Pos, kind Kind, module, tag string) *Type {
+	key := kindWord(kind) + " " + tag
+	if module == "" {
+		if t := c.tags[key]; t != nil {
+			return t
+		}
+	}
+	if t := c.kernelType(at, module, kind, tag); t != nil {
+		return t
+	}
+	t := &Type{Kind: kind, Name: tag, Incomplete: true}
+	if module == "" {
+		c.tags[key] = t
+	}
+	return t
+}
+
+func kindWord(k Kind) string {
+	switch k {
+	case Struct:
+		return "struct"
+	case Union:
+		return "union"
+	}
+	return "enum"
+}
+
+// define starts the definition of a struct, union or enum.
+func (c *checker) define(at syntax.Pos, kind Kind, tag string) *Type {
+	if tag == "" {
+		return &Type{Kind: kind}
+	}
+	key := kindWord(kind) + " " + tag
+	t := c.tags[key]
+	if t != nil && !t.Incomplete {
+		c.fail(at, "D_DECL_TYPERED", "type redeclared: %s", key)
+	}
+	if t == nil {
+		t = &Type{Kind: kind, Name: tag, Incomplete: true}
+		c.tags[key] = t
+	}
+	return t
+}
+
+func (c *checker) structType(x *syntax.StructType) *Type {
+	kind := Struct
+	if x.Union {
+		kind = Union
+	}
+	if !x.Def && x.Fields == nil {
+		return c.tagged(x.At, kind, x.Module, x.Tag)
+	}
+	if x.Module != "" {
+		c.fail(x.At, "D_DECL_SCOPE", "scoping operator may not be used in a declaration: %s", scoped(x.Module, x.Tag))
+	}
+	t := c.define(x.At, kind, x.Tag)
+	l := layout{union: x.Union}
+	for _, f := range x.Fields {
+		l.add(c.field(f))
+	}
+	t.members, t.Size, t.Incomplete = l.members, l.size(), false
+	return t
+}
+
+// field checks a member's declaration; its offset is not known yet.
+func (c *checker) field(f *syntax.Field) Member {
+	m := Member{Name: f.Name, Type: c.typeExpr(f.Type)}
+	c.checkObject(f.At, m.Type, f.Name)
+	if m.Type.Base().Kind == Func {
+		c.fail(f.At, "D_DECL_BADCLASS", "member may not be a function: %s", f.Name)
+	}
+	if f.Bits == nil {
+		if f.Name == "" && !m.Type.IsStruct() {
+			c.fail(f.At, "D_DECL_MNAME", "member declaration requires a name")
+		}
+		return m
+	}
+	n, ok := c.expr(f.Bits).(*Const)
+	if !ok || int64(n.Value) < 0 {
+		c.fail(f.At, "D_DECL_BFCONST", "positive integral constant expression expected as bit-field size: %s", f.Name)
+	}
+	if !m.Type.IsInteger() {
+		c.fail(f.At, "D_DECL_BFTYPE", "invalid type for bit-field: %s", f.Name)
+	}
+	if n.Value == 0 && f.Name != "" || n.Value > uint64(8*m.Type.Base().Size) {
+		c.fail(f.At, "D_DECL_BFSIZE", "bit-field size too big for type: %s", f.Name)
+	}
+	m.Bits = int(n.Value)
+	if m.Bits == 0 {
+		m.Bits = -1 // an unnamed field of width 0 closes the unit
+	}
+	return m
+}
+
+// A layout places members as the System V ABI does.
+type layout struct {
+	union   bool
+	members []Member
+	bits    int // end of what is placed so far
+	longest int // of a union, bits
+	align   int // bytes
+}
+
+func (l *layout) add(m Member) {
+	align := alignment(m.Type)
+	unit := 8 * m.Type.Base().Size
+	if l.union {
+		l.bits = 0
+	}
+	switch {
+	case m.Bits < 0:
+		l.bits = roundUp(l.bits, unit)
+		return
+	case m.Bits > 0:
+		if l.bits/unit != (l.bits+m.Bits-1)/unit {
+			l.bits = roundUp(l.bits, unit)
+		}
+		m.Offset = l.bits
+		l.bits += m.Bits
+	default:
+		l.bits = roundUp(l.bits, 8*align)
+		m.Offset = l.bits
+		l.bits += unit
+	}
+	l.longest = max(l.longest, l.bits)
+	if m.Bits > 0 && m.Name == "" {
+		return // padding neither is a member nor aligns
+	}
+	l.align = max(l.align, align)
+	l.members = append(l.members, m)
+}
+
+// size is that of the whole, in bytes.
+func (l *layout) size() int { return roundUp(roundUp(l.longest, 8)/8, max(l.align, 1)) }
+
+func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
+
+// alignment is a type's natural alignment in bytes.
+func alignment(t *Type) int {
+	b := t.Base()
+	switch b.Kind {
+	case Array:
+		return alignment(b.Elem)
+	case String:
+		return 1
+	case Struct, Union:
+		align := 1
+		for _, m := range b.Members() {
+			align = max(align, alignment(m.Type))
+		}
+		return align
+	}
+	return max(b.Size, 1)
+}
+
+func (c *checker) enumType(x *syntax.EnumType) *Type {
+	if !x.Def && x.Members == nil {
+		return c.tagged(x.At, Enum, x.Module, x.Tag)
+	}
+	t := c.define(x.At, Enum, x.Tag)
+	t.Size, t.Signed, t.Incomplete = 4, true, false
+	next := int64(0)
+	for _, m := range x.Members {
+		if m.Value != nil {
+			n, ok := c.expr(m.Value).(*Const)
+			if !ok {
+				c.fail(m.At, "D_DECL_ENCONST", "enumerator '%s' must be assigned to an integral constant expression", m.Name)
+			}
+			next = int64(n.Value)
+		}
+		if next < math.MinInt32 || next > math.MaxInt32 {
+			c.fail(m.At, "D_DECL_ENOFLOW", "enumerator '%s' value overflows INT_MAX (%d)", m.Name, math.MaxInt32)
+		}
+		if c.enums[m.Name] != nil || c.whatIs(m.Name) != "" {
+			c.fail(m.At, "D_DECL_IDRED", "identifier redeclared: %s", m.Name)
+		}
+		t.Enumerators = append(t.Enumerators, Enumerator{m.Name, next})
+		c.enums[m.Name] = &Const{node{m.At, t}, uint64(next)}
+		next++
+	}
+	return t
+}
+
+func (c *checker) arrayType(x *syntax.ArrayType) *Type {
+	elem := c.typeExpr(x.Elem)
+	if x.Keys != nil {
+		c.fail(x.At, "D_DECL_PROTO_TYPE", "associative array may only be declared as a global or thread-local variable")
+	}
+	if elem.IsVoid() {
+		c.fail(x.At, "D_DECL_VOIDOBJ", "cannot declare array of void")
+	}
+	if x.Len == nil {
+		return ArrayOf(elem, 0)
+	}
+	n, ok := c.expr(x.Len).(*Const)
+	if !ok || !n.T.IsInteger() || n.T.signed() && int64(n.Value) < 0 {
+		c.fail(x.At, "D_DECL_ARRSUB", "positive integral constant expression or tuple signature expected as array declaration subscript")
+	}
+	if n.Value > math.MaxUint32 || int(n.Value)*elem.Size > maxObject {
+		c.fail(x.At, "D_DECL_ARRBIG", "array dimension too big")
+	}
+	return ArrayOf(elem, int(n.Value))
+}
+
+// maxObject bounds the size of a D variable.
+const maxObject = 1 << 20
+
+func (c *checker) funcType(x *syntax.FuncType) *Type {
+	t := &Type{Kind: Func, Elem: c.typeExpr(x.Result), Variadic: x.Variadic}
+	for i, p := range x.Params {
+		pt := c.typeExpr(p.Type)
+		if pt.IsVoid() {
+			if i > 0 || len(x.Params) > 1 {
+				c.fail(p.At, "D_DECL_PROTO_VOID", "void must be the sole parameter in a function declaration")
+			}
+			if p.Name != "" {
+				c.fail(p.At, "D_DECL_PROTO_NAME", "void parameter may not have a name: %s", p.Name)
+			}
+			break
+		}
+		t.Params = append(t.Params, Arg{p.Name, pt})
+	}
+	return t
+}

@@ -1,0 +1,47 @@
+package types
+
+import "kinst/internal/dlang/syntax"
+
+// An xlated is xlate <type>(x), the output of a translator: its members can be
+// used one by one.
+type xlated struct {
+	node
+	translator *translator
+	value      Expr
+}
+
+// xlate checks xlate <type>(x): type is the output type of a translator, or a
+// pointer to it.
+func (c *checker) xlate(x *syntax.Xlate) Expr {
+	t := c.typeExpr(x.Type)
+	v := c.value(x.X)
+	c.typed(v)
+	out := t
+	if t.Base().Kind == Pointer {
+		out = t.pointee()
+	}
+	found := c.exactTranslator(out, v.Type())
+	if found == nil {
+		for _, tr := range c.xlators {
+			if Compatible(tr.out, out) && c.assignable(tr.in, v) {
+				found = tr
+			}
+		}
+	}
+	if found == nil {
+		c.fail(x.At, "D_XLATE_NONE", "cannot translate from \"%s\" to \"%s\"", v.Type(), t)
+	}
+	return &xlated{node{x.At, t}, found, c.convertTo(v, found.in)}
+}
+
+// xlatedMember is xlate <type>(x)->name.
+func (c *checker) xlatedMember(x *syntax.Member, xl *xlated) Expr {
+	body, ok := xl.translator.members[x.Name]
+	if !ok {
+		if _, ok := xl.translator.out.Member(x.Name); !ok {
+			c.fail(x.At, "D_TYPE_MEMBER", "%s is not a member of %s", x.Name, xl.translator.out.Base())
+		}
+		c.fail(x.At, "D_XLATE_NOCONV", "translator does not define conversion for member: %s", x.Name)
+	}
+	return &Let{node{x.At, body.Type()}, xl.translator.binding, xl.value, body}
+}
