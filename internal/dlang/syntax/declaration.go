@@ -367,7 +367,8 @@ func (p *parser) enumerators(t *EnumType) {
 //
 //	enumerator: IDENT [ '=' constant_expression ]
 func (p *parser) enumerator() *Enumerator {
-	e := &Enumerator{At: p.pos, Name: p.ident()}
+	e := &Enumerator{At: p.pos}
+	e.Name = p.ident()
 	p.names[e.Name] = true
 	if p.got(ASSIGN) {
 		e.Value = p.conditional()

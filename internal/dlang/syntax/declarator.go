@@ -96,7 +96,8 @@ func (p *parser) declare(d *declarator, naming naming) {
 func (p *parser) directDeclarator(d *declarator, naming naming) {
 	switch {
 	case naming != noName && (p.tok == IDENT || p.tok == KEYWORD && memberKeywords[p.str] && p.str != "string"):
-		d.at, d.name = p.pos, p.memberName()
+		d.at = p.pos
+		d.name = p.memberName()
 	case p.tok == LPAREN && (naming == mustName || p.parenthesizedDeclarator(naming)):
 		p.next()
 		p.declare(d, naming)

@@ -77,13 +77,17 @@ func (p *parser) fail(pos Pos, tag, format string, args ...any) {
 	panic(bailout{})
 }
 
-// unexpected gives up at a lexeme that does not fit. An ILLEGAL one has been
-// reported by the scanner.
+// unexpected gives up at a lexeme that does not fit.
 func (p *parser) unexpected() {
-	if p.tok == ILLEGAL {
+	p.reported()
+	p.fail(p.pos, "D_SYNTAX", "syntax error near %s", p.near())
+}
+
+// reported gives up if the scanner has said why the current lexeme is bad.
+func (p *parser) reported() {
+	if p.tok == ILLEGAL || p.tok == EOF && p.unclosed {
 		panic(bailout{})
 	}
-	p.fail(p.pos, "D_SYNTAX", "syntax error near %s", p.near())
 }
 
 // near describes the current lexeme as libdtrace does.
@@ -99,10 +103,8 @@ func (p *parser) near() string {
 func (p *parser) expect(tok Token) Pos {
 	pos := p.pos
 	if p.tok != tok {
-		if p.tok != ILLEGAL {
-			p.fail(pos, "D_SYNTAX", `syntax error near %s: "%s" expected`, p.near(), tok)
-		}
-		p.unexpected()
+		p.reported()
+		p.fail(pos, "D_SYNTAX", `syntax error near %s: "%s" expected`, p.near(), tok)
 	}
 	p.next()
 	return pos
@@ -181,11 +183,15 @@ func (p *parser) parseFile() *File {
 }
 
 // skipDeclaration passes the rest of a declaration that has an error: up to its
-// semicolon or closing brace.
+// semicolon, or to its closing brace if the error stands before the opening one.
 func (p *parser) skipDeclaration() {
 	p.quiet = true
+	inBraces := p.braces > 0
 	for p.tok != EOF {
-		if p.braces == 0 && p.tok == SEMI || p.braces <= 1 && p.tok == RBRACE {
+		if p.tok == RBRACE && p.braces <= 1 && !inBraces && p.ahead().tok == SEMI {
+			p.next() // the semicolon of a declaration
+		}
+		if p.tok == SEMI && p.braces == 0 || p.tok == RBRACE && p.braces <= 1 && !inBraces {
 			p.endDeclaration()
 			return
 		}
@@ -466,7 +472,8 @@ func (p *parser) translatorDefinition() *TranslatorDecl {
 }
 
 func (p *parser) memberInit() *MemberInit {
-	m := &MemberInit{At: p.pos, Name: p.memberName()}
+	m := &MemberInit{At: p.pos}
+	m.Name = p.memberName()
 	p.expect(ASSIGN)
 	m.Value = p.assignment()
 	p.expect(SEMI)

@@ -39,9 +39,11 @@ type scanner struct {
 	lineStart int // offset of the line's first byte
 
 	outer     bool
+	listed    bool // after a comma between probe descriptions
 	predicate bool // between the slashes of a predicate
 	parens    int  // open ( in the current declaration
 	brackets  int  // open [ in the current declaration
+	unclosed  bool // a comment has no end
 	quiet     bool // looking ahead, or skipping after an error: report nothing
 	pragmas   []*Pragma
 
@@ -166,11 +168,14 @@ func (s *scanner) comment() (lexeme, bool) {
 		}
 	}
 	s.errorf(l.pos, "D_SYNTAX", "end-of-file encountered before matching */")
+	s.unclosed = true
 	return l, true
 }
 
 // scanOuter scans a lexeme outside clauses and declarations.
 func (s *scanner) scanOuter(l *lexeme) {
+	listed := s.listed
+	s.listed = false
 	switch c := s.input[s.off]; {
 	case c == '{':
 		l.tok = LBRACE
@@ -179,36 +184,31 @@ func (s *scanner) scanOuter(l *lexeme) {
 		l.tok = PRED
 		s.off++
 	case c == ',':
-		l.tok = COMMA
+		l.tok, s.listed = COMMA, true
 		s.off++
 	case isDigit(c):
 		s.scanNumber(l)
 	case isProbeChar(c) || s.atMethod(0):
-		s.scanProbe(l)
+		s.scanProbe(l, listed)
 	default:
 		s.scanIllegal(l)
 	}
 }
 
-// scanProbe scans a probe description, or the word that begins a declaration.
-func (s *scanner) scanProbe(l *lexeme) {
+// scanProbe scans a probe description, or the word that begins a declaration
+// where one may.
+func (s *scanner) scanProbe(l *lexeme, listed bool) {
 	end := s.probeEnd()
-	word := s.input[s.off:end]
-	if declKeywords[word] {
-		l.tok, l.str = KEYWORD, word
-		s.off, s.outer = end, false
-		return
-	}
-	if name := s.typeWord(word, end); name != "" {
-		l.tok, l.str = IDENT, name
-		s.off, s.outer = s.off+len(name), false
-		if keywords[name] { // int*x
-			l.tok = KEYWORD
+	l.tok, l.str = PSPEC, s.input[s.off:end]
+	if !listed {
+		if name := s.declWord(l.str, end); name != "" {
+			l.tok, l.str, s.outer = IDENT, name, false
+			if keywords[name] {
+				l.tok = KEYWORD
+			}
 		}
-		return
 	}
-	l.tok, l.str = PSPEC, word
-	s.off = end
+	s.off += len(l.str)
 }
 
 // probeEnd returns the offset after the probe description that starts here.
@@ -237,31 +237,49 @@ func (s *scanner) atMethod(n int) bool {
 		(n == 0 || s.input[s.off+n-1] == ':')
 }
 
-// typeWord returns the type's name that begins a word outside clauses, or "" if
-// the word, which ends at end, is a probe description. The two look alike: int*
-// begins int*x; and is a probe in int* {...}. What follows tells: a clause goes
-// on with a comma, a slash, a brace or nothing, a declaration with a name.
-func (s *scanner) typeWord(word string, end int) string {
+// declWord returns the keyword or the type's name that a word outside clauses
+// begins with, or "" if the word, which ends at end, is a probe description.
+// The two look alike: int* begins int*x; and is a probe in int* {...}. What
+// follows tells: a clause goes on with a comma, a slash, a brace or nothing, a
+// declaration with a name.
+func (s *scanner) declWord(word string, end int) string {
 	name, _, starred := strings.Cut(word, "*")
-	if s.cfg.PSpec || name == "" || strings.Trim(name, identTail) != "" || isDigit(name[0]) {
+	switch {
+	case declKeywords[word]:
+		return word
+	case s.cfg.PSpec || name == "" || isDigit(name[0]):
 		return ""
-	}
-	if starred && strings.Trim(word[len(name):], "*"+identTail) != "" {
+	case strings.Trim(word, "*"+identTail) != "":
 		return ""
 	}
 	look := *s
 	look.off, look.quiet = end, true
 	look.skip()
-	switch c := look.peek(0); {
-	case c == ',' && starred: // int*x, y;
-		if keywords[name] || s.isType(name) {
+	switch look.peek(0) {
+	case ',': // int*x, y;
+		if starred && (keywords[name] || s.isType(name)) {
 			return name
 		}
 		return ""
-	case c == 0 || c == ',' || c == '/' || c == '{':
+	case 0, '/', '{':
+		return ""
+	}
+	if look.atClause() {
 		return ""
 	}
 	return name
+}
+
+// atClause reports whether a probe description starts here, of a second clause
+// if the first has no body: BEGIN syscall::: or BEGIN END {...}.
+func (s *scanner) atClause() bool {
+	end := s.probeEnd()
+	if end == s.off || strings.Contains(s.input[s.off:end], ":") {
+		return end > s.off
+	}
+	s.off = end
+	s.skip()
+	return s.peek(0) == '{' || s.peek(0) == '/'
 }
 
 // scanInner scans a lexeme of a clause or a declaration.

@@ -1,0 +1,2 @@
+/* ERROR NEXT D_SYNTAX "encountered inside a comment" */
+BEGIN /* one /* two */ { }

@@ -1,0 +1,5 @@
+BEGIN
+{
+	/* ERROR NEXT D_SYNTAX "end-of-file encountered before matching" */
+	/* this comment does not end
+}

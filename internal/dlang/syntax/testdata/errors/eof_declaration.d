@@ -1,0 +1,3 @@
+/* ERROR END D_SYNTAX "syntax error near end of input" */
+struct s {
+	int x

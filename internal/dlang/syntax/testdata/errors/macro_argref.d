@@ -1,0 +1,5 @@
+/* CONFIG args=unused argref */
+BEGIN
+{
+	trace(1);
+}

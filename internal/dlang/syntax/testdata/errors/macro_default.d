@@ -1,0 +1,6 @@
+/* CONFIG args=a defaultargs */
+BEGIN
+{
+	trace($1 + $2);
+	trace($$3);
+}

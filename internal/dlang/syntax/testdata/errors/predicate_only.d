@@ -1,0 +1,1 @@
+BEGIN /* ERROR D_SYNTAX "expected actions \{ \} following probe description and predicate" */ /x == 1/
