@@ -4,7 +4,7 @@ package provider
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"github.com/cilium/ebpf"
 
@@ -84,16 +84,38 @@ type Enabling struct {
 	Probes  []*Probe
 }
 
+// A Refusal is a probe that the kernel did not take.
+type Refusal struct {
+	Probe *Probe
+	Err   error
+}
+
 // An Armed is a set of enabled probes.
 type Armed interface {
+	// Refused returns the probes that the kernel did not take.
+	Refused() []Refusal
 	// Missed returns how many firings the kernel skipped so far.
 	Missed() (uint64, error)
 	// Close disarms the probes. It is safe to call it again.
 	Close() error
 }
 
-// ErrNoMatch says that a description names no probe of a provider.
-var ErrNoMatch = errors.New("no probe matches")
+// A NoMatchError says that a description names no probe of a provider.
+type NoMatchError struct {
+	Why string // in a few words; may be empty
+}
+
+func (e *NoMatchError) Error() string {
+	if e.Why == "" {
+		return "no probe matches"
+	}
+	return "no probe matches: " + e.Why
+}
+
+// NoMatch returns a NoMatchError with its reason.
+func NoMatch(format string, args ...any) error {
+	return &NoMatchError{fmt.Sprintf(format, args...)}
+}
 
 // A Provider makes and enables probes.
 type Provider interface {
@@ -102,11 +124,21 @@ type Provider interface {
 	Name() string
 
 	// Match returns the probes that a description means, in their natural
-	// order. It returns an error that wraps ErrNoMatch if there are none, and
-	// another one where the description names something that cannot be probed.
-	// Notes are remarks worth a line under -v.
+	// order. It returns a NoMatchError if there are none, and another error
+	// where the description names something that cannot be probed. Notes are
+	// remarks worth a line under -v.
 	Match(ctx context.Context, d Desc) (probes []*Probe, notes []string, err error)
 
 	// Enable arms probes. On an error nothing stays armed.
 	Enable(ctx context.Context, e []Enabling, progress func(done, total int)) (Armed, error)
+}
+
+// TypesContext returns what the checker must know of this kind of probe.
+func (c *Context) TypesContext() *types.Context {
+	t := &types.Context{Args: c.Args}
+	switch c.Hook {
+	case HookKprobe, HookPerfEvent, HookUprobe:
+		t.Registers = true
+	}
+	return t
 }

@@ -49,7 +49,7 @@ func (*Provider) Match(_ context.Context, d provider.Desc) ([]*provider.Probe, [
 		}
 	}
 	if found == nil {
-		return nil, nil, fmt.Errorf("%w: the provider dtrace has BEGIN, END and ERROR", provider.ErrNoMatch)
+		return nil, nil, provider.NoMatch("the provider dtrace has BEGIN, END and ERROR")
 	}
 	return found, nil, nil
 }
@@ -89,5 +89,6 @@ func (p *Provider) Fire(name string, args ...uint64) error {
 // nothing is what is armed: the programs run only when Fire is called.
 type nothing struct{}
 
-func (nothing) Missed() (uint64, error) { return 0, nil }
-func (nothing) Close() error            { return nil }
+func (nothing) Refused() []provider.Refusal { return nil }
+func (nothing) Missed() (uint64, error)     { return 0, nil }
+func (nothing) Close() error                { return nil }

@@ -61,7 +61,7 @@ func (*Provider) Name() string { return "profile" }
 // nothing: there is a probe for every number.
 func (p *Provider) Match(_ context.Context, d provider.Desc) ([]*provider.Probe, []string, error) {
 	if !provider.Matches(d.Module, "") || !provider.Matches(d.Function, "") {
-		return nil, nil, provider.ErrNoMatch
+		return nil, nil, provider.NoMatch("the probes of the provider profile have neither module nor function")
 	}
 	c, err := parse(d.Name)
 	if err != nil {
@@ -86,16 +86,16 @@ func (p *Provider) Match(_ context.Context, d provider.Desc) ([]*provider.Probe,
 func parse(name string) (clock, error) {
 	kind, n, ok := strings.Cut(name, "-")
 	if !ok || kind != "tick" && kind != "profile" {
-		return clock{}, fmt.Errorf("%w: the provider profile has tick-N and profile-N", provider.ErrNoMatch)
+		return clock{}, provider.NoMatch("the provider profile has tick-N and profile-N")
 	}
 	digits := len(n) - len(strings.TrimLeft(n, "0123456789"))
 	value, err := strconv.ParseInt(n[:digits], 10, 64)
 	if err != nil || value == 0 {
-		return clock{}, fmt.Errorf("%w: %q has no number above zero after %s-", provider.ErrNoMatch, name, kind)
+		return clock{}, provider.NoMatch("%q has no number above zero after %s-", name, kind)
 	}
 	interval, ok := intervalOf(value, strings.ToLower(n[digits:]))
 	if !ok {
-		return clock{}, fmt.Errorf("%w: %q ends in no unit; the units are ns us ms s m h d and hz", provider.ErrNoMatch, name)
+		return clock{}, provider.NoMatch("%q ends in no unit; the units are ns us ms s m h d and hz", name)
 	}
 	if interval < MinInterval {
 		return clock{}, fmt.Errorf("profile:::%s: an interval of %v is too short; the shortest is %v (5000hz)", name, interval, MinInterval)
@@ -172,6 +172,9 @@ func (a *armed) startOn(prog *ebpf.Program, interval time.Duration, cpu int) err
 	}
 	return os.NewSyscallError("ioctl PERF_EVENT_IOC_ENABLE", unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0))
 }
+
+// Refused returns nothing: a clock that cannot be had is an error.
+func (*armed) Refused() []provider.Refusal { return nil }
 
 // Missed returns how many ticks came while another program ran on the CPU.
 func (a *armed) Missed() (uint64, error) { return provider.RecursionMisses(a.programs) }

@@ -1,0 +1,207 @@
+package kinst
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"kinst/internal/buffer"
+	"kinst/internal/consume"
+	"kinst/internal/kernel"
+	"kinst/internal/provider/dtrace"
+	"kinst/internal/record"
+)
+
+// A reader is the consuming side of a session that has been started.
+type reader struct {
+	session  *Session
+	rings    *buffer.Rings
+	losses   *buffer.Losses
+	consumer *consume.Consumer
+	missed   uint64 // reported so far
+}
+
+// Consume prints what the probes record, until the program calls exit(), the
+// last of the processes has ended or ctx is done. Then it fires END and prints
+// the aggregations. It returns exit's status.
+func (s *Session) Consume(ctx context.Context, out io.Writer) (status int, err error) {
+	r, err := s.newReader(out)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, r.rings.Close()) }()
+	stop := context.AfterFunc(ctx, r.rings.Wake)
+	defer stop()
+	ended := s.watchProcesses(r.rings.Wake)
+	for ctx.Err() == nil && !isClosed(ended) && !r.exited() {
+		if err := r.round(); err != nil {
+			return 0, err
+		}
+	}
+	if err := r.finish(); err != nil {
+		return 0, err
+	}
+	status, _ = r.consumer.Exited()
+	return status, nil
+}
+
+func (s *Session) newReader(out io.Writer) (*reader, error) {
+	rings, err := buffer.NewRings(s.loaded.Rings, &buffer.RingOptions{ByCPU: !s.settings.Temporal})
+	if err != nil {
+		return nil, err
+	}
+	layout := s.program.code.Layout
+	aggs, err := buffer.NewAggregations(layout.Aggs, s.loaded.Aggs)
+	if err != nil {
+		return nil, errors.Join(err, rings.Close())
+	}
+	consumer, err := consume.New(out, layout, s.table(), s.consumeOptions(aggs))
+	if err != nil {
+		return nil, errors.Join(err, rings.Close())
+	}
+	return &reader{session: s, rings: rings, losses: buffer.NewLosses(s.loaded.Losses), consumer: consumer}, nil
+}
+
+func (s *Session) consumeOptions(aggs consume.Aggregations) *consume.Options {
+	set := s.settings
+	opts := &consume.Options{
+		Quiet:         set.Quiet,
+		FlowIndent:    set.Flowindent,
+		RawBytes:      set.Rawbytes,
+		NoDemangle:    !set.Demangle,
+		StackIndent:   int(set.Stackindent),
+		AggSortKey:    set.Aggsortkey,
+		AggSortRev:    set.Aggsortrev,
+		AggSortKeyPos: int(set.Aggsortkeypos),
+		AggSortPos:    int(set.Aggsortpos),
+		AggHist:       set.Agghist,
+		AggPack:       set.Aggpack,
+		AggZoom:       set.Aggzoom,
+		JSON:          set.Oformat == "json",
+		SpecSize:      int(set.Specsize),
+		Kernel:        kernelSymbols{s.kernel},
+		Aggregations:  aggs,
+		Message:       s.opts.Warn,
+	}
+	if len(s.opts.Processes) > 0 {
+		opts.Target = uint32(s.opts.Processes[0].PID)
+	}
+	return opts
+}
+
+// kernelSymbols names the kernel's addresses for the consumer.
+type kernelSymbols struct{ kernel *kernel.Kernel }
+
+func (k kernelSymbols) KernelSymbol(addr uint64) consume.Symbol {
+	syms, err := k.kernel.Symbols()
+	if err != nil {
+		return consume.Symbol{} // the address itself is printed
+	}
+	nearest := syms.Nearest(addr)
+	if len(nearest) == 0 {
+		return consume.Symbol{}
+	}
+	return consume.Symbol{Module: nearest[0].Module, Name: nearest[0].Name, Offset: addr - nearest[0].Addr}
+}
+
+// watchProcesses closes its channel when the last of the processes has ended,
+// and never if there are none.
+func (s *Session) watchProcesses(wake func()) <-chan struct{} {
+	ended := make(chan struct{})
+	if len(s.opts.Processes) == 0 {
+		return ended
+	}
+	go func() {
+		for _, p := range s.opts.Processes {
+			<-p.Done()
+		}
+		close(ended)
+		wake()
+	}()
+	return ended
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// exited reports whether the program called exit(). The control block tells
+// it even if the record was lost.
+func (r *reader) exited() bool {
+	_, ok := r.consumer.Exited()
+	return ok || r.session.loaded.Control.Exited()
+}
+
+// round waits for records and prints them, and what was lost.
+func (r *reader) round() error {
+	if err := r.rings.Wait(r.session.settings.Statusrate); err != nil {
+		return err
+	}
+	if err := r.rings.Read(r.record); err != nil {
+		return err
+	}
+	if err := r.consumer.Flush(); err != nil {
+		return err
+	}
+	return r.reportLosses()
+}
+
+// record prints one record. A fault fires ERROR, whose arguments are DTrace's:
+// arg1 the clause, arg2 the action, arg3 an offset that BPF does not have,
+// arg4 the fault and arg5 its address.
+func (r *reader) record(cpu int, data []byte) error {
+	if err := r.consumer.Record(cpu, data); err != nil {
+		return err
+	}
+	if len(data) < record.ErrorSize || binary.NativeEndian.Uint32(data[record.ClauseOffset:]) != record.ClauseError {
+		return nil
+	}
+	fault := data[record.HeaderSize:]
+	word := func(i int) uint64 { return uint64(binary.NativeEndian.Uint32(fault[4*i:])) }
+	return r.session.dtrace.Fire(dtrace.Error, 0, word(0)+1, word(1), 0, word(2), binary.NativeEndian.Uint64(fault[16:]))
+}
+
+// reportLosses reports what was lost since it was last called.
+func (r *reader) reportLosses() error {
+	if err := r.losses.Report(r.consumer.Lost); err != nil {
+		return err
+	}
+	var missed uint64
+	for _, a := range r.session.armed {
+		n, err := a.Missed()
+		if err != nil {
+			return err
+		}
+		missed += n
+	}
+	r.consumer.Missed(missed - r.missed)
+	r.missed = missed
+	return nil
+}
+
+// finish stops the probes, fires END and prints what is left. The sites are
+// taken out while it prints.
+func (r *reader) finish() error {
+	s := r.session
+	s.loaded.Control.Stop()
+	if err := s.dtrace.Fire(dtrace.End); err != nil {
+		return err
+	}
+	if err := r.reportLosses(); err != nil {
+		return err
+	}
+	go func() { _ = s.disarm() }() // Close returns the error
+	if err := r.rings.Flush(r.record); err != nil {
+		return err
+	}
+	if err := r.consumer.Flush(); err != nil {
+		return err
+	}
+	return r.consumer.PrintAggregations()
+}

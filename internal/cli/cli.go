@@ -1,0 +1,103 @@
+// Package cli is the command: dtrace(1)'s flags, the subcommands, where
+// output goes and the exit status.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"kinst/internal/vm"
+)
+
+// version is set by the linker.
+var version = "unknown"
+
+// Exit statuses, those of dtrace(1).
+const (
+	exitFatal = 1
+	exitUsage = 2
+)
+
+// Main runs the command and returns its exit status.
+func Main(args []string) int {
+	if vm.IsInit() {
+		vm.Init() // does not return
+	}
+	name := filepath.Base(args[0])
+	root := newRootCommand(name)
+	root.SetArgs(args[1:])
+	if len(args) < 2 || !isSubcommand(root, args[1]) {
+		// The words of a D program's arguments are no subcommands' names.
+		root = newTraceCommand(name)
+		root.SetArgs(rewriteModelFlags(args[1:]))
+	}
+	return status(name, root.ExecuteContext(context.Background()), os.Stderr)
+}
+
+// newRootCommand returns the whole tree of commands: the tracing command with
+// the subcommands below it.
+func newRootCommand(name string) *cobra.Command {
+	root := newTraceCommand(name)
+	root.AddCommand(newDisasCommand(), newCheckCommand(), newVMCommand())
+	return root
+}
+
+// isSubcommand reports whether a first argument names a subcommand: one of
+// ours, or of cobra's own (help, completion, __complete).
+func isSubcommand(root *cobra.Command, arg string) bool {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(arg)
+	if arg == cobra.ShellCompRequestCmd || arg == cobra.ShellCompNoDescRequestCmd {
+		return true
+	}
+	for _, c := range root.Commands() {
+		if c.Name() == arg || c.HasAlias(arg) {
+			return true
+		}
+	}
+	return false
+}
+
+// An exitError ends the command with a status and without a message.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// A usageError is a wrong use of the flags.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// status reports an error and turns it into the exit status.
+func status(name string, err error, stderr io.Writer) int {
+	var exit exitError
+	var usage usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return int(exit)
+	case errors.Is(err, unix.EPIPE):
+		return endByPipe()
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "%s: %v\nTry '%s --help'.\n", name, err, name)
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", name, err)
+	return exitFatal
+}
+
+// endByPipe ends the process as one whose reader has gone away, with SIGPIPE.
+func endByPipe() int {
+	signal.Reset(unix.SIGPIPE)
+	_ = unix.Kill(os.Getpid(), unix.SIGPIPE)
+	return 128 + int(unix.SIGPIPE) // where SIGPIPE is ignored
+}

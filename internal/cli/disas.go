@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"kinst/internal/isa"
+	"kinst/internal/kernel"
+)
+
+// A disassembler prints functions in the form of gdb's `disassemble /r`.
+type disassembler struct {
+	arch    *isa.Arch
+	kernel  *kernel.Kernel
+	symbols isa.Symbolizer
+	syntax  isa.Syntax
+	noBytes bool
+	out     *bufio.Writer
+}
+
+func newDisasCommand() *cobra.Command {
+	var noBytes, intel bool
+	cmd := &cobra.Command{
+		Use:   "disas [flags] [module:]function[@address]...",
+		Short: "list the live instructions of kernel functions",
+		Long: `List the live instructions of kernel functions: address, offset (the name of
+the probe), bytes and text. Where a name stands for several functions all are
+listed; an address picks one. Names may be globs. An instruction that cannot
+be probed is marked with an exclamation mark and says why.`,
+		Example: `  kinst disas vfs_read
+  kinst disas -b --intel ext4:ext4_file_read_iter
+  kinst disas 'cleanup@0xffffffff81c03f10'`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := newDisassembler(cmd.OutOrStdout())
+			if err != nil {
+				return err
+			}
+			d.noBytes = noBytes
+			if intel {
+				d.syntax = isa.Intel
+			}
+			for _, arg := range args {
+				if err := d.list(arg); err != nil {
+					return err
+				}
+			}
+			return d.out.Flush()
+		},
+	}
+	cmd.Flags().BoolVarP(&noBytes, "no-bytes", "b", false, "leave the bytes out")
+	cmd.Flags().BoolVar(&intel, "intel", false, "write Intel's syntax, not AT&T's")
+	return cmd
+}
+
+func newDisassembler(out io.Writer) (*disassembler, error) {
+	arch, err := isa.Native()
+	if err != nil {
+		return nil, err
+	}
+	k, err := kernel.Open()
+	if err != nil {
+		return nil, err
+	}
+	symbols, err := k.Symbolizer()
+	if err != nil {
+		return nil, err
+	}
+	return &disassembler{arch: arch, kernel: k, symbols: symbols, out: bufio.NewWriter(out)}, nil
+}
+
+// list prints the functions that a name stands for.
+func (d *disassembler) list(name string) error {
+	functions, err := d.kernel.Select(name)
+	if err != nil {
+		return err
+	}
+	for _, f := range functions {
+		listing, err := d.kernel.Listing(d.arch, f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := d.print(listing, len(functions) > 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print prints one function; with its address if it has namesakes.
+func (d *disassembler) print(l *kernel.Listing, namesakes bool) error {
+	name := l.Function.Name
+	if l.Function.Module != kernel.VMLinux {
+		name = l.Function.Module + ":" + name
+	}
+	if namesakes {
+		name = fmt.Sprintf("%s@%#x", name, l.Function.Addr)
+	}
+	fmt.Fprintf(d.out, "Dump of assembler code for function %s:\n", name)
+	for i, in := range l.Insts {
+		mark, why := ' ', ""
+		if reason := l.Unprobeable(i); reason != "" {
+			mark, why = '!', "\t! "+reason
+		}
+		fmt.Fprintf(d.out, "%c  %#016x <+%d>:\t", mark, in.Addr, in.Addr-l.Function.Addr)
+		if !d.noBytes {
+			fmt.Fprintf(d.out, "% x\t", in.Bytes)
+		}
+		fmt.Fprintf(d.out, "%s%s\n", d.arch.Format(in, d.syntax, d.symbols), why)
+	}
+	_, err := fmt.Fprintln(d.out, "End of assembler dump.")
+	return err
+}

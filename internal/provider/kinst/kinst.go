@@ -1,0 +1,109 @@
+// Package kinst is the provider of the kernel's instructions. Its probes are
+// kinst:MODULE:FUNCTION:OFFSET, made on demand: a function is read when a
+// description names it, never before.
+package kinst
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+
+	"kinst/internal/arm"
+	"kinst/internal/isa"
+	"kinst/internal/kernel"
+	"kinst/internal/provider"
+)
+
+const name = "kinst"
+
+// A Provider is the kinst provider of one session.
+type Provider struct {
+	kernel  *kernel.Kernel
+	arch    *isa.Arch
+	context *provider.Context
+	open    func() (*arm.Session, error)
+	probes  map[uint64]*provider.Probe // by address
+}
+
+var _ provider.Provider = (*Provider)(nil)
+
+// New returns the provider for a kernel. The session that arms its probes is
+// opened when the first is enabled.
+func New(k *kernel.Kernel, arch *isa.Arch, open func() (*arm.Session, error)) *Provider {
+	return &Provider{
+		kernel: k,
+		arch:   arch,
+		context: &provider.Context{
+			Hook:   provider.HookKprobe,
+			Lookup: provider.LookupIP,
+			IPBias: arch.ProbePC,
+		},
+		open:   sync.OnceValues(open),
+		probes: make(map[uint64]*provider.Probe),
+	}
+}
+
+// Name returns "kinst".
+func (*Provider) Name() string { return name }
+
+// target is what a probe needs to be armed.
+type target struct {
+	site  arm.Site
+	named bool // by its offset: to leave it out is an error
+}
+
+// Match makes the probes that a description names. The provider must be named
+// in full, and at least one of function and module.
+func (p *Provider) Match(ctx context.Context, d provider.Desc) ([]*provider.Probe, []string, error) {
+	if d.Provider != name {
+		return nil, nil, provider.NoMatch("probes of kinst are made on demand only")
+	}
+	if d.Function == "" && (d.Module == "" || provider.IsGlob(d.Module)) {
+		return nil, nil, provider.NoMatch("probes of kinst are made on demand: name a function, as in kinst::vfs_read:")
+	}
+	functions, err := p.kernel.Functions(d.Module, d.Function)
+	if err != nil {
+		if errors.Is(err, kernel.ErrNoFunction) || errors.Is(err, kernel.ErrNotLoaded) {
+			return nil, nil, provider.NoMatch("%v", err)
+		}
+		return nil, nil, err
+	}
+	offset, named, err := parseName(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := matcher{provider: p, desc: d, glob: d.Function == "" || provider.IsGlob(d.Function)}
+	for _, f := range functions {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if named {
+			err = m.one(f, offset)
+		} else {
+			err = m.all(f)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return m.result()
+}
+
+// parseName reads the name of a description: an offset, in decimal or with 0x
+// in hexadecimal, or nothing or a glob for every offset.
+func parseName(d provider.Desc) (offset uint64, named bool, err error) {
+	if d.Name == "" || provider.IsGlob(d.Name) {
+		return 0, false, nil
+	}
+	base, digits := 10, d.Name
+	if strings.HasPrefix(digits, "0x") || strings.HasPrefix(digits, "0X") {
+		base, digits = 16, digits[2:]
+	}
+	offset, err = strconv.ParseUint(digits, base, 32)
+	if err != nil {
+		return 0, false, provider.NoMatch("%q is not an offset, a number of bytes such as 9 or 0x9", d.Name)
+	}
+	return offset, true, nil
+}

@@ -1,0 +1,132 @@
+package kinst
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"kinst/internal/dlang/syntax"
+	"kinst/internal/provider"
+)
+
+// match returns the probes that a description means, in the order of the
+// providers, each in its provider's order.
+func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec) ([]*provider.Probe, error) {
+	if spec.ID > 0 {
+		return s.matchID(spec.ID)
+	}
+	d := provider.Desc{Provider: spec.Provider, Module: spec.Module, Function: spec.Function, Name: spec.Name}
+	var found []*provider.Probe
+	reason := new(provider.NoMatchError)
+	for _, p := range s.providers {
+		if !provider.Matches(d.Provider, p.Name()) {
+			continue
+		}
+		probes, notes, err := p.Match(ctx, d)
+		for _, n := range notes {
+			s.opts.Note(n)
+		}
+		var none *provider.NoMatchError
+		switch {
+		case errors.As(err, &none):
+			if d.Provider == p.Name() {
+				reason = none
+			}
+		case err != nil:
+			return nil, err
+		}
+		for _, probe := range probes {
+			s.enter(probe, p)
+		}
+		found = append(found, probes...)
+	}
+	if found == nil {
+		return nil, reason
+	}
+	return found, nil
+}
+
+func (s *Session) matchID(id int) ([]*provider.Probe, error) {
+	if id > len(s.probes) {
+		return nil, provider.NoMatch("there is no probe with the ID %d", id)
+	}
+	return s.probes[id-1 : id], nil
+}
+
+// enter gives a probe its ID.
+func (s *Session) enter(p *provider.Probe, owner provider.Provider) {
+	if _, ok := s.known[p]; !ok {
+		s.probes = append(s.probes, p)
+		s.known[p] = known{len(s.probes), owner}
+	}
+}
+
+// A Probe is one that exists, with its ID.
+type Probe struct {
+	ID                               int
+	Provider, Module, Function, Name string
+}
+
+func (s *Session) probe(p *provider.Probe) Probe {
+	return Probe{s.known[p].id, p.Provider, p.Module, p.Function, p.Name}
+}
+
+// List returns the probes that sources name, or all that are there without
+// being asked for.
+func (s *Session) List(ctx context.Context, sources ...Source) ([]Probe, error) {
+	if len(sources) == 0 {
+		sources = []Source{{Kind: Names, Text: ":::"}}
+	}
+	var probes []Probe
+	for _, src := range sources {
+		file, err := s.parse(src)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range clauses(file) {
+			for _, spec := range c.Probes {
+				found, err := s.match(ctx, spec)
+				if err != nil {
+					return nil, s.refuse(src, spec, err)
+				}
+				for _, p := range found {
+					probes = append(probes, s.probe(p))
+				}
+			}
+		}
+	}
+	return probes, nil
+}
+
+// refuse explains why a description of a source matches no probe.
+func (s *Session) refuse(src Source, spec *syntax.ProbeSpec, err error) error {
+	msg := err.Error()
+	if none := (*provider.NoMatchError)(nil); errors.As(err, &none) {
+		msg = fmt.Sprintf("probe description %s does not match any probes", describe(spec))
+		if none.Why != "" {
+			msg += ": " + none.Why
+		}
+	}
+	var list syntax.ErrorList
+	list.Add(spec.At, "D_PDESC_ZERO", "%s", msg)
+	return s.compileError(src, list)
+}
+
+func clauses(f *syntax.File) []*syntax.Clause {
+	var cs []*syntax.Clause
+	for _, d := range f.Decls {
+		if c, ok := d.(*syntax.Clause); ok {
+			cs = append(cs, c)
+		}
+	}
+	return cs
+}
+
+// describe writes a description with all its fields.
+func describe(spec *syntax.ProbeSpec) string {
+	if spec.ID > 0 {
+		return strconv.Itoa(spec.ID)
+	}
+	return fmt.Sprintf("%s:%s:%s:%s", spec.Provider, spec.Module, spec.Function, spec.Name)
+}

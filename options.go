@@ -1,0 +1,226 @@
+package kinst
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Settings are the values of DTrace's options, as -x, `#pragma D option` and
+// setopt() set them. NewSettings gives their defaults.
+type Settings struct {
+	Bufsize    int64  // of one CPU's record buffer, bytes; rounded up to a power of two
+	Bufpolicy  string // "switch", "fill" or "ring"
+	Bufresize  string // "auto" or "manual"
+	Aggsize    int64  // of one aggregation, bytes of keys and values on one CPU
+	Dynvarsize int64  // of all dynamic variables, bytes
+	Strsize    int64  // of a string, bytes with the final NUL
+	Nspec      int64  // how many speculations there are
+	Specsize   int64  // of one speculation's buffer, bytes
+
+	Switchrate time.Duration // between two looks at the record buffers
+	Aggrate    time.Duration // between two looks at the aggregations
+	Statusrate time.Duration // between two looks at the losses
+	Cleanrate  time.Duration // between two cleanings of dynamic variables
+
+	Stackframes   int64 // of stack()
+	Ustackframes  int64 // of ustack()
+	Jstackframes  int64 // of jstack()
+	Jstackstrsize int64 // accepted; jstack() is ustack()
+	Stackindent   int64 // columns
+
+	Aggsortkey    bool  // sort aggregations by key
+	Aggsortkeypos int64 // by which key first
+	Aggsortpos    int64 // by which of several aggregations
+	Aggsortrev    bool  // descending
+	Aggzoom       bool  // stretch the bars of a distribution
+	Agghist       bool  // show counts as bars
+	Aggpack       bool  // show distributions in one line
+
+	CPU         int64  // trace on this CPU only; -1 for all
+	Destructive bool   // allow destructive actions (-w)
+	Quiet       bool   // print what the program prints, no more (-q)
+	Flowindent  bool   // indent entries and returns (-F)
+	Rawbytes    bool   // print bytes as bytes even where they look like a string
+	Temporal    bool   // order the records of all CPUs by time
+	Demangle    bool   // C++ and Rust names
+	Defaultargs bool   // a macro argument that is not there is 0 or ""
+	Errtags     bool   // name the tag of each compile error
+	Cpp         bool   // run the preprocessor (-C)
+	Zdefs       bool   // descriptions may match no probe (-Z)
+	Oformat     string // "text" or "json"
+	Sites       string // "auto", "all" or "blocks": the sites that kinst:: counting arms
+}
+
+// NewSettings returns the defaults.
+func NewSettings() *Settings {
+	return &Settings{
+		Bufsize: 4 << 20, Bufpolicy: "switch", Bufresize: "auto",
+		Aggsize: 4 << 20, Dynvarsize: 4 << 20, Strsize: 256,
+		Nspec: 1, Specsize: 32 << 10,
+		Switchrate: 50 * time.Millisecond, Aggrate: time.Second, Statusrate: time.Second, Cleanrate: time.Second / 101,
+		Stackframes: 20, Ustackframes: 20, Jstackframes: 50, Jstackstrsize: 512, Stackindent: 14,
+		CPU: -1, Temporal: true, Demangle: true, Oformat: "text", Sites: "auto",
+	}
+}
+
+// An option is one that can be set by its name. Its value is a pointer into
+// Settings, whose type says how the text of a value is read.
+type option struct {
+	name   string
+	value  func(*Settings) any
+	words  []string // the values of a string option
+	min    int64    // of an int64 option
+	isSize bool     // an int64 option that takes the suffixes k, m, g, t
+}
+
+var options = []option{
+	{name: "agghist", value: func(s *Settings) any { return &s.Agghist }},
+	{name: "aggpack", value: func(s *Settings) any { return &s.Aggpack }},
+	{name: "aggrate", value: func(s *Settings) any { return &s.Aggrate }},
+	{name: "aggsize", value: func(s *Settings) any { return &s.Aggsize }, isSize: true, min: 64},
+	{name: "aggsortkey", value: func(s *Settings) any { return &s.Aggsortkey }},
+	{name: "aggsortkeypos", value: func(s *Settings) any { return &s.Aggsortkeypos }},
+	{name: "aggsortpos", value: func(s *Settings) any { return &s.Aggsortpos }},
+	{name: "aggsortrev", value: func(s *Settings) any { return &s.Aggsortrev }},
+	{name: "aggzoom", value: func(s *Settings) any { return &s.Aggzoom }},
+	{name: "bufpolicy", value: func(s *Settings) any { return &s.Bufpolicy }, words: []string{"switch", "fill", "ring"}},
+	{name: "bufresize", value: func(s *Settings) any { return &s.Bufresize }, words: []string{"auto", "manual"}},
+	{name: "bufsize", value: func(s *Settings) any { return &s.Bufsize }, isSize: true, min: 4096},
+	{name: "cleanrate", value: func(s *Settings) any { return &s.Cleanrate }},
+	{name: "cpp", value: func(s *Settings) any { return &s.Cpp }},
+	{name: "cpu", value: func(s *Settings) any { return &s.CPU }},
+	{name: "defaultargs", value: func(s *Settings) any { return &s.Defaultargs }},
+	{name: "demangle", value: func(s *Settings) any { return &s.Demangle }},
+	{name: "destructive", value: func(s *Settings) any { return &s.Destructive }},
+	{name: "dynvarsize", value: func(s *Settings) any { return &s.Dynvarsize }, isSize: true, min: 64},
+	{name: "errtags", value: func(s *Settings) any { return &s.Errtags }},
+	{name: "flowindent", value: func(s *Settings) any { return &s.Flowindent }},
+	{name: "jstackframes", value: func(s *Settings) any { return &s.Jstackframes }},
+	{name: "jstackstrsize", value: func(s *Settings) any { return &s.Jstackstrsize }, isSize: true},
+	{name: "nspec", value: func(s *Settings) any { return &s.Nspec }},
+	{name: "oformat", value: func(s *Settings) any { return &s.Oformat }, words: []string{"text", "json"}},
+	{name: "quiet", value: func(s *Settings) any { return &s.Quiet }},
+	{name: "rawbytes", value: func(s *Settings) any { return &s.Rawbytes }},
+	{name: "sites", value: func(s *Settings) any { return &s.Sites }, words: []string{"auto", "all", "blocks"}},
+	{name: "specsize", value: func(s *Settings) any { return &s.Specsize }, isSize: true},
+	{name: "stackframes", value: func(s *Settings) any { return &s.Stackframes }},
+	{name: "stackindent", value: func(s *Settings) any { return &s.Stackindent }},
+	{name: "statusrate", value: func(s *Settings) any { return &s.Statusrate }},
+	{name: "strsize", value: func(s *Settings) any { return &s.Strsize }, isSize: true, min: 2},
+	{name: "switchrate", value: func(s *Settings) any { return &s.Switchrate }},
+	{name: "temporal", value: func(s *Settings) any { return &s.Temporal }},
+	{name: "ustackframes", value: func(s *Settings) any { return &s.Ustackframes }},
+	{name: "zdefs", value: func(s *Settings) any { return &s.Zdefs }},
+}
+
+// Set sets an option from its text, NAME or NAME=VALUE.
+func (s *Settings) Set(text string) error {
+	name, value, given := strings.Cut(text, "=")
+	i, ok := slices.BinarySearchFunc(options, name, func(o option, name string) int { return strings.Compare(o.name, name) })
+	if !ok {
+		return fmt.Errorf("there is no option %q; the options are %s", name, optionNames())
+	}
+	if err := options[i].set(s, value, given); err != nil {
+		return fmt.Errorf("option %s: %w", name, err)
+	}
+	return nil
+}
+
+func optionNames() string {
+	names := make([]string, len(options))
+	for i, o := range options {
+		names[i] = o.name
+	}
+	return strings.Join(names, " ")
+}
+
+func (o *option) set(s *Settings, text string, given bool) (err error) {
+	switch v := o.value(s).(type) {
+	case *bool:
+		*v, err = parseSwitch(text, given)
+	case *string:
+		if !slices.Contains(o.words, text) {
+			return fmt.Errorf("%q is none of its values, %s", text, strings.Join(o.words, ", "))
+		}
+		*v = text
+	case *time.Duration:
+		*v, err = parseRate(text)
+	case *int64:
+		var n int64
+		if n, err = parseNumber(text, o.isSize); err == nil && n < o.min {
+			err = fmt.Errorf("%s is too small; the least is %d", text, o.min)
+		}
+		if err == nil {
+			*v = n
+		}
+	}
+	return err
+}
+
+// parseSwitch reads the value of an option that is on or off; given alone it
+// is on.
+func parseSwitch(text string, given bool) (bool, error) {
+	if !given {
+		return true, nil
+	}
+	switch text {
+	case "1", "on", "yes", "enable", "enabled", "true", "set":
+		return true, nil
+	case "0", "off", "no", "disable", "disabled", "false", "unset":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither on nor off", text)
+}
+
+// parseNumber reads a number and, for sizes, its suffix.
+func parseNumber(text string, isSize bool) (int64, error) {
+	digits, shift := text, 0
+	if isSize && text != "" {
+		if i := strings.IndexByte("kmgt", text[len(text)-1]|0x20); i >= 0 {
+			digits, shift = text[:len(text)-1], 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseInt(digits, 0, 64)
+	if err != nil || n < 0 || n > math.MaxInt64>>shift {
+		kind := "a number"
+		if isSize {
+			kind = "a size, a number that may end in k, m, g or t"
+		}
+		return 0, fmt.Errorf("%q is not %s", text, kind)
+	}
+	return n << shift, nil
+}
+
+// rateUnits are the suffixes of rates; a number without one is in hz, as in
+// DTrace.
+var rateUnits = []struct {
+	suffix string
+	unit   time.Duration
+}{
+	{"nsec", time.Nanosecond}, {"usec", time.Microsecond}, {"msec", time.Millisecond},
+	{"ns", time.Nanosecond}, {"us", time.Microsecond}, {"ms", time.Millisecond},
+	{"sec", time.Second}, {"s", time.Second}, {"min", time.Minute}, {"m", time.Minute},
+	{"hour", time.Hour}, {"h", time.Hour}, {"day", 24 * time.Hour}, {"d", 24 * time.Hour},
+}
+
+// parseRate reads an interval (100ms) or a rate (10hz).
+func parseRate(text string) (time.Duration, error) {
+	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
+	suffix := text[len(digits):]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err == nil && n > 0 {
+		if suffix == "" || suffix == "hz" {
+			return max(time.Second/time.Duration(n), 1), nil
+		}
+		for _, u := range rateUnits {
+			if suffix == u.suffix && n <= math.MaxInt64/int64(u.unit) {
+				return time.Duration(n) * u.unit, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("%q is not a rate, such as 10hz or 100ms", text)
+}

@@ -1,0 +1,210 @@
+package kinst
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"kinst/internal/arm"
+	"kinst/internal/codegen"
+	"kinst/internal/dlang/syntax"
+	"kinst/internal/isa"
+	"kinst/internal/kernel"
+	"kinst/internal/provider"
+	"kinst/internal/provider/dtrace"
+	"kinst/internal/provider/kinst"
+	"kinst/internal/provider/profile"
+	"kinst/internal/record"
+)
+
+// Options are what a session is opened with. The zero value is a session with
+// DTrace's defaults.
+type Options struct {
+	Settings  *Settings  // nil for the defaults
+	Args      []string   // the macro arguments: $0, $1, ...
+	Processes []*Process // $target is the first; tracing ends with the last
+
+	// Warn gets what the user must know: losses, faults. Each text is a line
+	// without its newline. Nil drops them.
+	Warn func(text string)
+	// Note gets what the user may want to know: what was left out, and why.
+	Note func(text string)
+	// Progress is told how many probes of how many are armed.
+	Progress func(done, total int)
+}
+
+// A Session traces the running kernel. Its methods are for one goroutine.
+type Session struct {
+	opts     Options
+	settings *Settings
+	arch     *isa.Arch
+	kernel   *kernel.Kernel
+	arms     func() (*arm.Session, error)
+
+	dtrace    *dtrace.Provider
+	providers []provider.Provider
+	probes    []*provider.Probe // by ID, less 1
+	known     map[*provider.Probe]known
+	texts     map[*syntax.Source]Source
+
+	program *Program
+	loaded  *codegen.Loaded
+	armed   []provider.Armed
+	disarm  func() error
+}
+
+// known is what the session knows of a probe.
+type known struct {
+	id    int
+	owner provider.Provider
+}
+
+// Open starts a session. It reads nothing of the kernel yet.
+func Open(opts Options) (*Session, error) {
+	if opts.Settings == nil {
+		opts.Settings = NewSettings()
+	}
+	if opts.Warn == nil {
+		opts.Warn = func(string) {}
+	}
+	if opts.Note == nil {
+		opts.Note = func(string) {}
+	}
+	if opts.Progress == nil {
+		opts.Progress = func(int, int) {}
+	}
+	arch, err := isa.Native()
+	if err != nil {
+		return nil, err
+	}
+	k, err := kernel.Open()
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{
+		opts:     opts,
+		settings: opts.Settings,
+		arch:     arch,
+		kernel:   k,
+		dtrace:   new(dtrace.Provider),
+		known:    make(map[*provider.Probe]known),
+		texts:    make(map[*syntax.Source]Source),
+	}
+	s.arms = sync.OnceValues(func() (*arm.Session, error) { return arm.Open(k) })
+	s.disarm = sync.OnceValue(s.disarmAll)
+	s.providers = []provider.Provider{s.dtrace, new(profile.Provider), kinst.New(k, arch, s.arms)}
+	for _, p := range dtrace.Probes {
+		s.enter(p, s.dtrace)
+	}
+	return s, nil
+}
+
+// Settings are the options' values; the program's pragmas change them.
+func (s *Session) Settings() *Settings { return s.settings }
+
+// Start loads a program, arms its probes, fires BEGIN and lets the processes
+// run that were created. On an error nothing stays armed.
+func (s *Session) Start(ctx context.Context, p *Program) error {
+	if s.program != nil {
+		return errors.New("the session has been started already")
+	}
+	s.program = p
+	var err error
+	if s.loaded, err = p.code.Load(); err != nil {
+		return err
+	}
+	if err := s.enable(ctx); err != nil {
+		return errors.Join(err, s.disarm())
+	}
+	if err := s.dtrace.Fire(dtrace.Begin); err != nil {
+		return errors.Join(err, s.disarm())
+	}
+	s.loaded.Control.Activate()
+	for _, p := range s.opts.Processes {
+		if err := p.Continue(); err != nil {
+			return errors.Join(err, s.disarm())
+		}
+	}
+	return nil
+}
+
+// enable arms the probes of the program, provider by provider.
+func (s *Session) enable(ctx context.Context) error {
+	for _, owner := range s.providers {
+		var enablings []provider.Enabling
+		for i, u := range s.program.units {
+			if s.known[u.Probes[0]].owner == owner {
+				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Probes: u.Probes})
+			}
+		}
+		if enablings == nil {
+			continue
+		}
+		armed, err := owner.Enable(ctx, enablings, s.opts.Progress)
+		if err != nil {
+			return err
+		}
+		s.armed = append(s.armed, armed)
+		s.program.drop(armed.Refused(), s.opts.Note)
+	}
+	return nil
+}
+
+// disarmAll takes everything out of the kernel that the session has put in.
+func (s *Session) disarmAll() error {
+	var errs []error
+	for _, a := range s.armed {
+		errs = append(errs, a.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Close ends the session and takes everything out of the kernel.
+func (s *Session) Close() error {
+	errs := []error{s.disarm()}
+	if len(s.armed) > 0 {
+		if arms, err := s.arms(); err == nil {
+			errs = append(errs, arms.Close())
+		}
+	}
+	if s.loaded != nil {
+		errs = append(errs, s.loaded.Close())
+	}
+	return errors.Join(append(errs, s.kernel.Close())...)
+}
+
+// table returns the session's table of probes as the records refer to it.
+func (s *Session) table() []record.Probe {
+	var rows []record.Probe
+	for _, u := range s.program.units {
+		for _, p := range u.Probes {
+			rows = append(rows, record.Probe{
+				ID:       s.known[p].id,
+				Provider: p.Provider,
+				Module:   p.Module,
+				Function: p.Function,
+				Name:     p.Name,
+			})
+		}
+	}
+	return rows
+}
+
+// drop takes probes that the kernel refused off what the sources matched.
+func (p *Program) drop(refused []provider.Refusal, note func(string)) {
+	gone := make(map[*provider.Probe]bool, len(refused))
+	for _, r := range refused {
+		gone[r.Probe] = true
+		note(fmt.Sprintf("%s is left out: %v", r.Probe.Desc, r.Err))
+	}
+	for i, probes := range p.matched {
+		var left []*provider.Probe
+		for _, probe := range probes {
+			if !gone[probe] {
+				left = append(left, probe)
+			}
+		}
+		p.matched[i] = left
+	}
+}
