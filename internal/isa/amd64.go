@@ -23,6 +23,7 @@ var amd64Arch = Arch{
 	Thunk:         amd64Thunk,
 	BreakpointLen: 1, // int3
 	JumpLen:       5, // jmp rel32
+	ProbePC:       1, // behind the int3
 }
 
 func amd64Decode(text []byte, addr uint64) (Inst, error) {

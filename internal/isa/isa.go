@@ -161,6 +161,10 @@ type Arch struct {
 	// BreakpointLen and JumpLen are the numbers of bytes that a kprobe
 	// overwrites while it is armed, as a breakpoint and when optimized.
 	BreakpointLen, JumpLen int
+
+	// ProbePC is how far beyond the probed instruction's address the program
+	// counter is in the registers that a kprobe's programs are given.
+	ProbePC int
 }
 
 // arches are the architectures that kinst knows.

@@ -80,17 +80,19 @@ var mnemonicClass = map[string]Class{
 // classify derives what the row does from its mnemonic, its operands and the
 // table's "=access".
 func (r *row) classify(access string) {
-	name := strings.TrimRight(r.att, "~^")
+	name := strings.TrimRight(r.att, "~^@")
 	r.class = mnemonicClass[name]
 	if strings.HasPrefix(name, "j?") {
 		r.class = Jump | Conditional
 	}
 	memory := -1
 	r.implied = true
+	r.dataSeg = name == "xlat"
 	for i, o := range r.args {
 		switch o.class {
 		case 'X', 'Y':
 			r.repeats = true
+			r.dataSeg = r.dataSeg || o.class == 'X'
 			memory = i
 		case 'O':
 			memory = i

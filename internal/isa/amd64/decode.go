@@ -62,7 +62,8 @@ type parts struct {
 	has66    bool
 	has67    bool
 	hasLock  bool
-	seg      byte // last segment prefix
+	seg      byte // the last of fs and gs, or 0
+	hint     byte // the last of cs and ds, which mean something before branches only
 	opmap    int
 	opcode   byte
 	hasModRM bool
@@ -114,7 +115,7 @@ func (p *parts) decodeAll() error {
 		return ErrInvalid
 	}
 	if op.modrm || p.enc != plain && !p.noModRM() {
-		if err := p.memory(); err != nil {
+		if err := p.memory(op); err != nil {
 			return err
 		}
 	}
@@ -156,8 +157,11 @@ func (p *parts) prefixes() error {
 			p.rep = b
 		case b == 0xf0:
 			p.hasLock = true
-		case b == 0x26, b == 0x2e, b == 0x36, b == 0x3e, b == 0x64, b == 0x65:
+		case b == 0x64, b == 0x65:
 			p.seg = b
+		case b == 0x2e, b == 0x3e:
+			p.hint = b
+		case b == 0x26, b == 0x36:
 		default:
 			return nil
 		}
@@ -202,9 +206,7 @@ func (p *parts) escape() error {
 	return err
 }
 
-// vexPrefixes are the mandatory prefixes by VEX.pp.
-var vexPrefixes = [4]conds{prefixNone, prefix66, prefixF3, prefixF2}
-
+// setPP notes the mandatory prefix that VEX.pp stands for.
 func (p *parts) setPP(pp byte) {
 	p.has66 = pp == 1
 	p.rep = [4]byte{0, 0, 0xf3, 0xf2}[pp]
@@ -283,10 +285,13 @@ func (p *parts) noModRM() bool {
 }
 
 // memory consumes ModRM, SIB and the displacement.
-func (p *parts) memory() error {
+func (p *parts) memory(op *opcode) error {
 	m, err := p.next()
 	if err != nil {
 		return err
+	}
+	if op.noMod {
+		m |= 0xc0
 	}
 	p.hasModRM, p.modrm = true, m
 	mod, rm := m>>6, m&7
@@ -368,7 +373,7 @@ func (p *parts) circumstances() conds {
 		}
 	}
 	if p.enc != plain {
-		c |= length128 << p.vl
+		c |= p.lengthCond()
 		if p.bcst {
 			c |= bcstSet
 		} else {
@@ -376,6 +381,15 @@ func (p *parts) circumstances() conds {
 		}
 	}
 	return c
+}
+
+// lengthCond is the vector length. Where its bits hold a rounding mode, it is
+// 512 bits.
+func (p *parts) lengthCond() conds {
+	if p.enc == evex && p.bcst && p.modrm>>6 == 3 {
+		return length512
+	}
+	return length128 << p.vl
 }
 
 // match finds the row that is meant, or nil.

@@ -53,13 +53,14 @@ type writer struct {
 	syntax Syntax
 	sym    Symbolizer
 
-	usedRex byte // bits of REX that something depended on; rexAny for its mere presence
-	used66  bool
-	used67  bool
-	usedSeg bool
-	usedRep bool
-	mem     bool   // there is a memory operand
-	note    string // what stands behind "#"
+	usedRex  byte // bits of REX that something depended on; rexAny for its mere presence
+	used66   bool
+	used67   bool
+	usedSeg  bool
+	usedHint bool
+	usedRep  bool
+	mem      bool   // there is a memory operand
+	note     string // what stands behind "#"
 }
 
 const rexAny = 0x40
@@ -86,9 +87,10 @@ func (w *writer) instruction() string {
 	if r.mark&usesPrefix != 0 {
 		w.useMandatory()
 	}
-	if r.mark&perOpsizeRow != 0 {
+	if r.mark&usesOpsize != 0 {
 		w.opsize()
-	} else if r.mark&usesOpsize != 0 && w.p.rex&rexW != 0 {
+	}
+	if r.mark&usesRexW != 0 {
 		w.usedRex |= rexW
 	}
 	if r.mark&usesRexB != 0 {
@@ -127,9 +129,13 @@ func (w *writer) mnemonic() string {
 	if w.intel() {
 		name = r.intel
 	}
+	name = w.encodingPrefix(name)
 	if strings.IndexByte(name, '%') >= 0 {
 		predicate, _ := w.predicate()
 		name = strings.Replace(name, "%", predicate, 1)
+	}
+	if w.p.row.moffs && w.p.has67 {
+		name = "mov"
 	}
 	switch name[len(name)-1] {
 	case '~':
@@ -137,13 +143,37 @@ func (w *writer) mnemonic() string {
 		if !w.intel() && w.mem {
 			name += w.memorySuffix()
 		}
+	case '@':
+		name = name[:len(name)-1]
+		if !w.intel() && w.p.has67 {
+			w.used67 = true
+			name += "l"
+		}
 	case '^':
 		name = name[:len(name)-1]
 		if w.stackSize() == 2 && w.showsStackSize() {
 			name += "w"
 		}
 	}
-	return name
+	return name + w.branchHint()
+}
+
+// encodingPrefix deals with the {vex} and {evex} that the table's mnemonics
+// begin with.
+func (w *writer) encodingPrefix(name string) string {
+	if rest, ok := strings.CutPrefix(name, "{vex}"); ok {
+		return "{vex} " + rest
+	}
+	rest, ok := strings.CutPrefix(name, "{evex}")
+	if !ok {
+		return name
+	}
+	p := &w.p
+	highRM := p.modrm>>6 == 3 && p.rex&rexX != 0
+	if p.bcst || p.vl >= 2 || p.aaa != 0 || p.regHi || p.vvvv >= 16 || highRM {
+		return rest
+	}
+	return "{evex} " + rest
 }
 
 // memorySuffix is AT&T's letter for the size of the memory operand.
@@ -209,7 +239,7 @@ func (w *writer) prefixName(b byte, i int, last bool) string {
 	p := &w.p
 	switch {
 	case b&0xf0 == 0x40:
-		if i == p.nprefix-1 && p.rex == b && (b^(w.usedRex|rexAny)) & ^w.usedRex == 0 && w.rexUsed(b) {
+		if i == p.nprefix-1 && p.rex == b && w.rexUsed(b) {
 			return ""
 		}
 		return rexName(b)
@@ -299,13 +329,16 @@ func takesBound(r *row) bool {
 	case "call", "jmp", "ret":
 		return true
 	}
-	return r.class&Conditional != 0 && r.att[0] == 'j'
+	return r.class&Conditional != 0 && r.att[0] == 'j' && r.att != "jrcxz" && r.att != "jecxz"
 }
 
 var segNames = map[byte]string{0x26: "es", 0x2e: "cs", 0x36: "ss", 0x3e: "ds", 0x64: "fs", 0x65: "gs"}
 
 func (w *writer) segName(b byte, last bool) string {
-	if last && w.usedSeg && b == w.p.seg {
+	switch {
+	case last && w.usedSeg && b == w.p.seg,
+		last && w.usedHint && b == w.p.hint,
+		w.p.row.dataSeg && b < 0x64:
 		return ""
 	}
 	r := w.p.row
@@ -317,15 +350,15 @@ func (w *writer) segName(b byte, last bool) string {
 
 // branchHint is the 2e or 3e before a conditional jump, as AT&T's suffix.
 func (w *writer) branchHint() string {
-	if w.intel() || w.p.row.class&Conditional == 0 || w.p.row.att[0] != 'j' {
+	if w.intel() || w.p.row.class&Conditional == 0 || w.p.row.att == "xbegin" {
 		return ""
 	}
-	switch w.p.seg {
+	switch w.p.hint {
 	case 0x2e:
-		w.usedSeg = true
+		w.usedHint = true
 		return ",pn"
 	case 0x3e:
-		w.usedSeg = true
+		w.usedHint = true
 		return ",pt"
 	}
 	return ""
@@ -334,6 +367,9 @@ func (w *writer) branchHint() string {
 // operands writes the operands in the order of the syntax.
 func (w *writer) operands() []string {
 	var out []string
+	if w.intel() && w.p.row.impliedOperands() {
+		return nil
+	}
 	for i := range w.p.row.args {
 		o := &w.p.row.args[i]
 		s := w.operand(o)
@@ -344,8 +380,13 @@ func (w *writer) operands() []string {
 			s += w.masking()
 		}
 		out = append(out, s)
-		if o.round != 0 && w.p.bcst && w.p.modrm>>6 == 3 {
-			out = append(out, w.rounding(o.round))
+		if o.round == 0 || !w.p.bcst || w.p.modrm>>6 != 3 {
+			continue
+		}
+		if r := w.rounding(o.round); w.intel() {
+			out[len(out)-1] += r
+		} else {
+			out = append(out, r)
 		}
 	}
 	if !w.intel() && !w.p.row.forward() {
@@ -359,7 +400,17 @@ func (w *writer) operands() []string {
 // forward says that AT&T keeps Intel's order.
 func (r *row) forward() bool {
 	switch strings.TrimRight(r.att, "^") {
-	case "enter", "monitor", "mwait", "monitorx", "mwaitx", "invlpga":
+	case "enter":
+		return true
+	}
+	return r.impliedOperands()
+}
+
+// impliedOperands says that the operands are fixed registers, which Intel
+// syntax leaves out.
+func (r *row) impliedOperands() bool {
+	switch r.att {
+	case "monitor", "mwait", "monitorx", "mwaitx", "invlpga":
 		return true
 	}
 	return false
@@ -411,8 +462,10 @@ func (w *writer) operand(o *operand) string {
 	case 'R', 'U', 'N', 'A':
 		return w.rmRegister(o)
 	case 'G':
+		w.useRex(o.reg, reg)
 		return w.general(o.reg, reg|w.rexBit(rexR))
 	case 'Z':
+		w.useRex(o.reg, p.opcode&7)
 		return w.general(o.reg, p.opcode&7|w.rexBit(rexB))
 	case 'V':
 		return w.vector(o.reg, w.vectorReg())
@@ -466,6 +519,13 @@ func (w *writer) rexBit(bit byte) byte {
 	}
 	w.usedRex |= bit
 	return 8
+}
+
+// useRex notes that byte register n is another one without a REX prefix.
+func (w *writer) useRex(size, n byte) {
+	if size == 'b' && n >= 4 {
+		w.usedRex |= rexAny
+	}
 }
 
 // named writes a register that the table names.
@@ -589,6 +649,7 @@ func (w *writer) rmRegister(o *operand) string {
 		}
 		return w.vector(o.reg, n)
 	}
+	w.useRex(o.reg, rm)
 	return w.general(o.reg, rm|w.rexBit(rexB))
 }
 
@@ -642,7 +703,6 @@ func (w *writer) vector(size, n byte) string {
 func (w *writer) general(size, n byte) string {
 	b := w.bytes(size)
 	if b == 1 && w.p.enc == plain {
-		w.usedRex |= rexAny
 		if w.p.rex == 0 && n >= 4 {
 			return w.register([4]string{"ah", "ch", "dh", "bh"}[n-4])
 		}

@@ -20,8 +20,11 @@ func (w *writer) pointer(o *operand) string {
 		w.bytes(o.mem)
 		return ""
 	}
-	if o.mem == 'f' {
+	switch o.mem {
+	case 'f':
 		return "FWORD PTR "
+	case 'c':
+		return "OWORD PTR "
 	}
 	if w.p.bcst && o.bcst != 0 {
 		return sizeNames[w.bytes(o.bcst)] + " BCST "
@@ -85,7 +88,7 @@ func (w *writer) dispScale(o *operand) int {
 
 // broadcast is EVEX's {1to8}.
 func (w *writer) broadcast(o *operand) string {
-	if w.intel() {
+	if w.intel() && !o.bcstShown {
 		return ""
 	}
 	return "{1to" + strconv.Itoa(w.bytes(o.mem)/w.bytes(o.bcst)) + "}"
@@ -98,7 +101,8 @@ type addressing struct {
 	disp        int64
 	hasDisp     bool // it is written even if it is 0
 	rip         bool
-	size        int // of the address, in bytes
+	zeroIndex   bool // the index is eiz or riz
+	size        int  // of the address, in bytes
 }
 
 // bracketed says that the operand is more than a bare address.
@@ -106,7 +110,7 @@ func (m *addressing) bracketed() bool { return m.base != "" || m.index != "" }
 
 func (w *writer) baseAndIndex(m *addressing, o *operand) {
 	p := &w.p
-	mod, rm := p.modrm>>6, p.modrm&7
+	mod, rm, high := p.modrm>>6, p.modrm&7, w.rexBit(rexB)
 	m.hasDisp = p.dispLen != 0
 	if rm != 4 {
 		if mod == 0 && rm == 5 {
@@ -114,13 +118,13 @@ func (w *writer) baseAndIndex(m *addressing, o *operand) {
 			m.base = w.register(map[int]string{4: "eip", 8: "rip"}[m.size])
 			return
 		}
-		m.base = w.register(generalNames(int(rm|w.rexBit(rexB)), m.size))
+		m.base = w.register(generalNames(int(rm|high), m.size))
 		return
 	}
 	base, index, scale := p.sib&7, p.sib>>3&7|w.rexBit(rexX), p.sib>>6
 	hasBase := base != 5 || mod != 0
 	if hasBase {
-		m.base = w.register(generalNames(int(base|w.rexBit(rexB)), m.size))
+		m.base = w.register(generalNames(int(base|high), m.size))
 	}
 	switch {
 	case o.indexed:
@@ -129,6 +133,7 @@ func (w *writer) baseAndIndex(m *addressing, o *operand) {
 		m.index = w.register(generalNames(int(index), m.size))
 	case scale != 0, hasBase && base != 4, !hasBase && m.size == 4:
 		m.index = w.register(map[int]string{4: "eiz", 8: "riz"}[m.size])
+		m.zeroIndex = true
 	default:
 		return
 	}
@@ -147,10 +152,10 @@ func (m *addressing) att() string {
 	s := ""
 	if m.hasDisp {
 		switch {
+		case m.size == 4 && m.base == "" && (m.index == "" || m.zeroIndex):
+			s = hex(uint64(uint32(m.disp)))
 		case m.bracketed():
 			s = signedHex(m.disp)
-		case m.size == 4:
-			s = hex(uint64(uint32(m.disp)))
 		default:
 			s = hex(uint64(m.disp))
 		}
@@ -179,10 +184,14 @@ func (m *addressing) intel() string {
 		}
 		s += m.index + "*" + strconv.Itoa(m.scale)
 	}
-	if m.hasDisp {
-		if m.disp >= 0 {
-			s += "+"
-		}
+	switch {
+	case m.rip:
+		s += "+" + hex(uint64(m.disp)) // even if it is negative
+	case m.hasDisp && m.size == 4 && m.base == "" && m.zeroIndex:
+		s += "+" + hex(uint64(uint32(m.disp)))
+	case m.hasDisp && m.disp >= 0:
+		s += "+" + hex(uint64(m.disp))
+	case m.hasDisp:
 		s += signedHex(m.disp)
 	}
 	return s + "]"

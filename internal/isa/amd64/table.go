@@ -37,7 +37,7 @@ const (
 	length128 // VEX.L, EVEX.L'L
 	length256
 	length512
-	length1024 // EVEX.L'L of 3: a rounding mode or nothing
+	length1024 // EVEX.L'L of 3
 	bcstClear  // EVEX.b
 	bcstSet
 	regZero // ModRM.reg; regZero<<n is n
@@ -69,6 +69,8 @@ var condNames = map[string]struct{ group, allowed conds }{
 	"l0":   {anyLength, length128},
 	"l1":   {anyLength, length256},
 	"l2":   {anyLength, length512},
+	"l01":  {anyLength, length128 | length256},
+	"l12":  {anyLength, length256 | length512},
 	"b0":   {bcstClear | bcstSet, bcstClear},
 	"b1":   {bcstClear | bcstSet, bcstSet},
 }
@@ -86,6 +88,7 @@ type row struct {
 	access  Class // what it does to its memory operand
 	implied bool  // that operand needs no ModRM
 	repeats bool  // a string instruction, repeated by a prefix
+	dataSeg bool  // it has an implied operand in ds, which only fs and gs override
 	att     string
 	intel   string
 	args    []operand
@@ -96,27 +99,29 @@ type marks uint8
 
 const (
 	usesPrefix marks = 1 << iota // the mandatory prefix is part of the opcode
-	usesOpsize                   // the operand size is
+	usesOpsize                   // there is a row of its own for the operand size
+	usesRexW                     // there is one for REX.W
 	usesAddrSize
 	usesRexB
-	perOpsizeRow // a row of its own for this operand size
 )
 
 // operand is a class letter and the sizes of the register and of the memory,
 // as explained at the top of opcodes.txt; class 0 is a register by name.
 type operand struct {
-	class    byte
-	reg, mem byte
-	bcst     byte // size letter of the elements that EVEX.b broadcasts
-	round    byte // 'r' for a rounding mode, 's' for {sae}
-	tuple    byte // size letter of EVEX's compressed displacement if not that of the memory
-	indexed  bool // the index register is a vector of size reg
-	name     string
+	class     byte
+	reg, mem  byte
+	bcst      byte // size letter of the elements that EVEX.b broadcasts
+	bcstShown bool // Intel syntax too says how many
+	round     byte // 'r' for a rounding mode, 's' for {sae}
+	tuple     byte // size letter of EVEX's compressed displacement if not that of the memory
+	indexed   bool // the index register is a vector of size reg
+	name      string
 }
 
 // opcode is all rows that share the bytes up to the last opcode byte.
 type opcode struct {
 	modrm bool
+	noMod bool // ModRM.mod is ignored: mov to and from control and debug registers
 	rows  []row
 }
 
@@ -215,6 +220,7 @@ func compileLine(line string, place func(encoding string, m int) *opcodeMap) err
 				nth.intel = strings.Replace(r.intel, "?", conditions[n], 1)
 			}
 			op.modrm = op.modrm || nth.needsModRM()
+			op.noMod = op.noMod || nth.ignoresMod()
 			op.rows = append(op.rows, nth)
 		}
 	}
@@ -261,10 +267,7 @@ func (r *row) require(word string) error {
 		case c.group == anyPrefix && c.allowed != prefixNone:
 			r.mark |= usesPrefix
 		case c.group == anyOpsize:
-			r.mark |= usesOpsize
-			if word[0] == 'o' {
-				r.mark |= perOpsizeRow
-			}
+			r.mark |= map[byte]marks{'o': usesOpsize, 'w': usesRexW}[word[0]]
 		case c.allowed == addr32:
 			r.mark |= usesAddrSize
 		case c.allowed == rexBSet:
@@ -284,7 +287,6 @@ func (r *row) require(word string) error {
 		return nil
 	}
 	r.modrm = int16(n)
-	r.allowed &= ^anyMod | modReg
 	return nil
 }
 
@@ -309,9 +311,6 @@ func (r *row) parse(form string) {
 	for i := range r.args {
 		r.addOperand(&r.args[i])
 	}
-	if strings.ContainsAny(r.att, "~^") {
-		r.mark |= usesOpsize
-	}
 }
 
 func parseOperand(s string) operand {
@@ -334,6 +333,9 @@ func parseOperand(s string) operand {
 		switch rest[0] {
 		case '/':
 			o.bcst, rest = rest[1], rest[2:]
+			if o.bcstShown = strings.HasPrefix(rest, "+"); o.bcstShown {
+				rest = rest[1:]
+			}
 		case '*':
 			o.tuple, rest = rest[1], rest[2:]
 		case '{':
@@ -355,7 +357,7 @@ func (r *row) addOperand(o *operand) {
 	switch o.class {
 	case 'M':
 		r.allowed &= ^anyMod | modMem
-	case 'R', 'U', 'N':
+	case 'R', 'U', 'N', 'T':
 		r.allowed &= ^anyMod | modReg
 	case 'I', 'J':
 		switch o.reg {
@@ -385,4 +387,8 @@ func (r *row) needsModRM() bool {
 		}
 	}
 	return false
+}
+
+func (r *row) ignoresMod() bool {
+	return len(r.args) > 0 && (r.args[0].class == 'A' || r.args[len(r.args)-1].class == 'A')
 }
