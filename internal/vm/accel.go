@@ -2,6 +2,7 @@ package vm
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,13 @@ type hostMachine struct {
 	emulatedCPU   string   // the CPU model for software emulation
 }
 
+// The values of Config.Accel.
+const (
+	accelKVM         = "kvm"
+	accelTCG         = "tcg"
+	accelMultiThread = "tcg,thread=multi"
+)
+
 // An accelerator runs the guest's instructions.
 type accelerator struct {
 	kvm bool
@@ -32,31 +40,34 @@ var ErrUnsafe = errors.New("virtual CPUs emulated in several threads: " +
 	"QEMU does not patch kernel text safely there, so probes on busy functions may crash the guest")
 
 // accelerators returns those to try, in order.
-func accelerators(cfg *Config) []accelerator {
+func accelerators(cfg *Config) ([]accelerator, error) {
 	switch cfg.Accel {
-	case "kvm":
-		return []accelerator{{kvm: true}}
-	case "tcg":
-		return []accelerator{{}}
+	case accelKVM:
+		return []accelerator{{kvm: true}}, nil
+	case accelTCG, accelMultiThread:
+		return []accelerator{{}}, nil
+	case "":
+	default:
+		return nil, fmt.Errorf("a guest does not run on %q: %s, %s and %s are known", cfg.Accel, accelKVM, accelTCG, accelMultiThread)
 	}
 	works, known := kvmVerdict()
 	switch {
 	case known && works:
-		return []accelerator{{kvm: true}}
+		return []accelerator{{kvm: true}}, nil
 	case known:
-		return []accelerator{{}}
+		return []accelerator{{}}, nil
 	}
-	return []accelerator{{kvm: true, trial: true}, {}}
+	return []accelerator{{kvm: true, trial: true}, {}}, nil
 }
 
 func (a accelerator) option(cfg *Config) string {
 	switch {
 	case a.kvm:
-		return "kvm"
-	case cfg.MultiThread:
-		return "tcg,thread=multi"
+		return accelKVM
+	case cfg.Accel == accelMultiThread:
+		return accelMultiThread
 	}
-	return "tcg,thread=single"
+	return accelTCG + ",thread=single"
 }
 
 func (a accelerator) cpuModel(cfg *Config) string {
@@ -94,8 +105,8 @@ func kvmVerdict() (works, known bool) {
 	return strings.TrimSpace(string(verdict)) == "works", true
 }
 
-// worked remembers what came of a trial.
-func (a accelerator) worked(works bool) {
+// remember keeps what came of a trial.
+func (a accelerator) remember(works bool) {
 	if !a.trial {
 		return
 	}

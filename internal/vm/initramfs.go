@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"debug/elf"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -43,16 +44,10 @@ func buildInitramfs(cfg *Config, image *Kernel) (*os.File, *guestPlan, error) {
 			return nil, nil, err
 		}
 	}
-	if cfg.Script != "" {
-		plan.Script = "/etc/kinst-workload"
-		if !t.has(busyboxPath) {
-			return nil, nil, errNoBusybox
-		}
-		if err := t.add(cfg.Script, plan.Script); err != nil {
-			return nil, nil, err
-		}
-	}
 	var err error
+	if plan.Script, err = t.workload(cfg.Script); err != nil {
+		return nil, nil, err
+	}
 	if plan.TransportModules, plan.Modules, err = t.modules(image, cfg.Modules); err != nil {
 		return nil, nil, err
 	}
@@ -64,8 +59,6 @@ func buildInitramfs(cfg *Config, image *Kernel) (*os.File, *guestPlan, error) {
 	f, err := t.write()
 	return f, plan, err
 }
-
-var errNoBusybox = fmt.Errorf("a shell script in the guest needs a static busybox, which this machine does not have: apt-get install busybox-static")
 
 func orDefault(s, otherwise string) string {
 	if s == "" {
@@ -188,6 +181,24 @@ func (t *tree) busybox() error {
 	return nil
 }
 
+// workload adds a shell script under its own path, and returns that.
+func (t *tree) workload(script string) (string, error) {
+	if script == "" {
+		return "", nil
+	}
+	if !t.has(busyboxPath) {
+		return "", errors.New("a shell script in the guest needs a static busybox, which this system does not have: apt-get install busybox-static")
+	}
+	guest, err := filepath.Abs(script)
+	if err != nil {
+		return "", err
+	}
+	if err := t.add(script, guest); err != nil {
+		return "", fmt.Errorf("the workload: %w", err)
+	}
+	return guest, nil
+}
+
 // add adds a file of the host, or a directory with all below it.
 func (t *tree) add(from, to string) error {
 	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
@@ -208,6 +219,9 @@ func (t *tree) add(from, to string) error {
 			t.directory(guest)
 			return nil
 		case fi.Mode().IsRegular():
+			if err := t.libraries(name); err != nil {
+				return err
+			}
 			return t.file(name, guest, fi.Mode().Perm())
 		}
 		return fmt.Errorf("%s: only files and directories can be taken along", name)

@@ -25,7 +25,7 @@ type Kernel struct {
 // fills and in /boot; of several, the newest. An empty name means the newest of
 // all.
 func FindKernel(name string) (*Kernel, error) {
-	return findKernel(name, []string{filepath.Join(cacheDir(), "kernels", "*"), "/"})
+	return findKernel(name, []string{filepath.Join(kernelCache(), "[^.]*"), "/"})
 }
 
 // findKernel looks for kernels below roots, which are patterns of directories
@@ -79,7 +79,7 @@ func moduleDir(image, release string) string {
 		return ""
 	}
 	dir := filepath.Dir(image)
-	for _, root := range []string{dir, filepath.Dir(dir), "/"} {
+	for _, root := range []string{dir, filepath.Dir(dir), filepath.Join(filepath.Dir(dir), "usr"), "/"} {
 		d := filepath.Join(root, "lib", "modules", release)
 		if fi, err := os.Stat(filepath.Join(d, "kernel")); err == nil && fi.IsDir() {
 			return d
@@ -128,6 +128,10 @@ func releaseItem(s string) (item, rest string) {
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// kernelCache returns the directory of the kernels that [Fetch] got, a directory
+// each.
+func kernelCache() string { return filepath.Join(cacheDir(), "kernels") }
 
 // cacheDir returns the directory that kinst keeps kernels in: $KINST_CACHE, else
 // kinst in the user's cache directory.

@@ -93,10 +93,8 @@ func newLine() (line, error) {
 
 func (l *lines) close() {
 	l.each(func(one *line) {
-		if one.host != nil {
-			one.host.Close()
-			one.qemu.Close()
-		}
+		one.host.Close() // closing nil, or twice, is an error without effect
+		one.qemu.Close()
 	})
 }
 

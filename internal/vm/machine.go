@@ -3,6 +3,7 @@ package vm
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,53 +18,48 @@ type machine struct {
 	cfg     *Config
 	accel   accelerator
 	qemu    *qemu
-	console *tail // the kernel's log and QEMU's own messages
+	lines   *lines
+	console *tail          // the kernel's log and QEMU's own messages
+	readers sync.WaitGroup // of all lines: they end when QEMU does
 
-	hello   chan *os.File // the control line that the guest spoke on
+	hello   chan *os.File // the control line that init chose
 	exit    chan int      // the program's exit status
 	failure chan string   // why init could not do its work
-	output  sync.WaitGroup
-	sinkErr chan error // stdout or stderr could not be written
+	output  chan error    // the end of stdout or stderr, or why it could not be written
 }
 
 // start starts QEMU and the readers of its lines.
-func start(cfg *Config, image *Kernel, ramfs *os.File, plan *guestPlan, a accelerator, stdout, stderr io.Writer) (*machine, error) {
+func start(cfg *Config, image *Kernel, ramfs *os.File, marker string, a accelerator, stdout, stderr io.Writer) (*machine, error) {
+	l, err := newLines()
+	if err != nil {
+		return nil, err
+	}
+	n := len(transports)
 	m := &machine{
-		cfg: cfg, accel: a, console: newTail(cfg.Console),
-		hello: make(chan *os.File, len(transports)), exit: make(chan int, 1),
-		failure: make(chan string, 1), sinkErr: make(chan error, 2),
+		cfg: cfg, accel: a, lines: l, console: newTail(cfg.Console),
+		hello: make(chan *os.File, n), exit: make(chan int, n), failure: make(chan string, n), output: make(chan error, 2*n),
 	}
-	lines, err := newLines()
-	if err != nil {
+	if m.qemu, err = startQEMU(qemuArgs(cfg, image, a), ramfs, l, m.console); err != nil {
+		l.close()
 		return nil, err
 	}
-	m.qemu, err = startQEMU(qemuArgs(cfg, image, a), ramfs, lines, m.console)
-	if err != nil {
-		lines.close()
-		return nil, err
-	}
-	m.output.Add(2)
-	go io.Copy(m.console, lines.console.host)
-	var outOnce, errOnce sync.Once
+	m.readers.Go(func() { io.Copy(m.console, l.console.host) })
 	for _, t := range transports {
-		go m.readOutput(lines.of[t].stdout.host, stdout, plan.Marker, &outOnce)
-		go m.readOutput(lines.of[t].stderr.host, stderr, plan.Marker, &errOnce)
-		go m.readControl(lines.of[t].control.host)
+		b := l.of[t]
+		m.readers.Go(func() { m.readOutput(b.stdout.host, stdout, marker) })
+		m.readers.Go(func() { m.readOutput(b.stderr.host, stderr, marker) })
+		m.readers.Go(func() { m.readControl(b.control.host) })
 	}
 	return m, nil
 }
 
 // readOutput copies one of the program's outputs up to the marker that follows
-// its end. Of the lines that stand for one output a single one is used.
-func (m *machine) readOutput(line *os.File, sink io.Writer, marker string, ended *sync.Once) {
-	err := copyUntil(sink, line, marker)
-	if err == io.EOF { // an unused line, or the machine is gone
-		return
+// its end. Of the lines that stand for one output a single one is used; the
+// others end with the machine.
+func (m *machine) readOutput(line *os.File, sink io.Writer, marker string) {
+	if err := copyUntil(sink, line, marker); err != io.EOF {
+		m.output <- err
 	}
-	if err != nil {
-		m.sinkErr <- err
-	}
-	ended.Do(m.output.Done)
 }
 
 // readControl reads what init says: one word a line, perhaps with an argument.
@@ -83,80 +79,84 @@ func (m *machine) readControl(line *os.File) {
 	}
 }
 
-// run follows the guest from its boot to its end.
+// run follows the guest from its boot to its end, and ends it.
 func (m *machine) run(ctx context.Context) (int, error) {
-	defer m.qemu.kill()
+	defer m.end()
 	boot := time.NewTimer(m.accel.patience())
 	defer boot.Stop()
-	var control *os.File
-	interrupts := 0
-	for {
+	var (
+		control    *os.File // nil until init has reported
+		status     int      // the program's
+		missing    = 3      // ends to come: of stdout, of stderr, of the program
+		interrupts int
+	)
+	for missing > 0 {
 		select {
 		case control = <-m.hello:
 			boot.Stop()
-			m.accel.worked(true)
-			if interrupts == 1 {
-				io.WriteString(control, string(byteInterrupt))
+			m.accel.remember(true)
+			if interrupts > 0 {
+				interrupt(control)
 			}
 		case <-boot.C:
-			return m.stillborn(fmt.Sprintf("the guest did not reach its init within %v", m.accel.patience()))
+			return 1, m.stillborn(fmt.Sprintf("the guest did not reach its init within %v", m.accel.patience()))
 		case <-m.cfg.Interrupts:
 			if interrupts++; interrupts > 1 {
 				return 130, ErrInterrupted
 			}
-			if control != nil {
-				io.WriteString(control, string(byteInterrupt))
-			}
-		case status := <-m.exit:
-			return status, m.drain(ctx)
+			interrupt(control)
+		case status = <-m.exit:
+			missing--
 		case reason := <-m.failure:
 			return 1, fmt.Errorf("the guest's init: %s", reason)
-		case err := <-m.sinkErr:
-			return 1, err
+		case err := <-m.output:
+			if err != nil {
+				return 1, err
+			}
+			missing--
 		case <-ctx.Done():
 			return 1, context.Cause(ctx)
 		case <-m.qemu.gone:
-			if control == nil && m.console.panicReason() == "" {
-				return m.stillborn("the guest ended before it reached its init")
+			if control == nil {
+				return 1, m.stillborn("the guest ended before it reached its init")
 			}
 			return 1, m.obituary("the guest ended before the program did")
 		}
 	}
+	return status, nil
 }
 
-// drain waits until the program's output has arrived.
-func (m *machine) drain(ctx context.Context) error {
-	all := make(chan struct{})
-	go func() { m.output.Wait(); close(all) }()
-	select {
-	case <-all:
-		select {
-		case err := <-m.sinkErr:
-			return err
-		default:
-			return nil
-		}
-	case err := <-m.sinkErr:
-		return err
-	case <-m.qemu.gone:
-		return m.obituary("the guest ended before its output was read")
-	case <-ctx.Done():
-		return context.Cause(ctx)
+// interrupt passes Ctrl-C to the program. Before init has reported there is
+// nobody to pass it to.
+func interrupt(control *os.File) {
+	if control != nil {
+		control.Write([]byte{byteInterrupt})
 	}
 }
 
-// stillborn is the end of a guest that has not reached its init.
-func (m *machine) stillborn(what string) (int, error) {
+// end ends the machine and waits until all that it has said is read.
+func (m *machine) end() {
+	m.qemu.kill()
+	m.readers.Wait()
+	m.lines.close()
+}
+
+// stillborn is the error of a guest that has not reached its init.
+func (m *machine) stillborn(what string) error {
 	err := m.obituary(what)
-	if m.accel.trial {
-		m.accel.worked(false)
-		return 1, &retryError{err}
+	if !m.accel.trial {
+		return err
 	}
-	return 1, err
+	if _, panicked := errors.AsType[*PanicError](err); !panicked {
+		m.accel.remember(false)
+	}
+	return &retryError{err}
 }
 
 // obituary says how the guest ended.
 func (m *machine) obituary(what string) error {
+	m.qemu.kill()
+	m.readers.Wait()
 	if reason := m.console.panicReason(); reason != "" {
 		return &PanicError{reason, m.console.lastLines()}
 	}

@@ -19,17 +19,14 @@ type Config struct {
 	// Memory is the guest's memory in MiB; 0 is [DefaultMemory].
 	Memory int
 	// CPUs is the number of virtual CPUs; 0 is one. Under software emulation
-	// more than one share a single host thread.
+	// they share one thread of the host.
 	CPUs int
 	// CPUModel is QEMU's -cpu; empty takes one that boots every kernel.
 	CPUModel string
-	// Accel is "kvm", "tcg" (software emulation), or empty: KVM where it
-	// works.
+	// Accel is "kvm", "tcg" (software emulation), "tcg,thread=multi" (each
+	// virtual CPU in a thread of its own: see [Config.Unsafe]), or empty: KVM
+	// where it works, else tcg.
 	Accel string
-	// MultiThread lets the virtual CPUs of an emulated guest run in threads of
-	// their own. It is faster, and not safe where kernel text is patched: see
-	// [ErrUnsafe].
-	MultiThread bool
 	// Append is added to the kernel's command line.
 	Append string
 
@@ -63,6 +60,9 @@ type Config struct {
 	Interrupts <-chan os.Signal
 }
 
+// Unsafe reports whether the machine would be one that [ErrUnsafe] warns of.
+func (c *Config) Unsafe() bool { return c.Accel == accelMultiThread && c.CPUs > 1 }
+
 // DefaultMemory is the memory of a guest in MiB.
 const DefaultMemory = 1024
 
@@ -79,6 +79,10 @@ type File struct {
 // returned is then 1. See [PanicError] and [DeathError]. [ErrInterrupted] comes
 // with status 130.
 func Run(ctx context.Context, cfg Config, stdout, stderr io.Writer) (int, error) {
+	candidates, err := accelerators(&cfg)
+	if err != nil {
+		return 1, err
+	}
 	image, err := FindKernel(cfg.Kernel)
 	if err != nil {
 		return 1, err
@@ -90,8 +94,8 @@ func Run(ctx context.Context, cfg Config, stdout, stderr io.Writer) (int, error)
 	defer ramfs.Close()
 
 	var retry *retryError
-	for _, a := range accelerators(&cfg) {
-		m, err := start(&cfg, image, ramfs, plan, a, stdout, stderr)
+	for _, a := range candidates {
+		m, err := start(&cfg, image, ramfs, plan.Marker, a, stdout, stderr)
 		if err != nil {
 			return 1, err
 		}

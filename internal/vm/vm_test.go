@@ -1,0 +1,287 @@
+package vm_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"kinst/internal/vm"
+	"kinst/internal/vm/vmtest"
+)
+
+// The test binary is also what the guests run: with this variable set it plays
+// a tracer.
+const roleVariable = "VM_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	role, ok := os.LookupEnv(roleVariable)
+	if !ok {
+		os.Exit(m.Run())
+	}
+	os.Exit(roles[role](os.Args[1:]))
+}
+
+var roles = map[string]func(args []string) int{
+	"tracer":  traceUntilInterrupted,
+	"stream":  stream,
+	"machine": runMachine,
+}
+
+// traceUntilInterrupted takes a while to start, says that it traces, and ends
+// when it is interrupted.
+func traceUntilInterrupted([]string) int {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, unix.SIGINT)
+	time.Sleep(200 * time.Millisecond)
+	fmt.Println("tracing")
+	vm.NotifyReady()
+	<-interrupts
+	fmt.Println("END")
+	return 7
+}
+
+// stream writes a number of random bytes, the same ones for the same number.
+func stream(args []string) int {
+	n, err := strconv.ParseInt(args[0], 10, 64)
+	if err != nil {
+		return 2
+	}
+	if _, err := io.Copy(os.Stdout, io.LimitReader(rand.NewChaCha8([32]byte{}), n)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// runMachine is a host's process that can be killed.
+func runMachine(args []string) int {
+	cfg := vm.Config{Kernel: args[0], Program: "/bin/sleep", Args: []string{"1000"}}
+	status, err := vm.Run(context.Background(), cfg, os.Stdout, os.Stderr)
+	fmt.Fprintln(os.Stderr, err)
+	return status
+}
+
+func onEachKernel(t *testing.T, test func(t *testing.T, kernel string)) {
+	for _, kernel := range vmtest.Kernels() {
+		t.Run(kernel, func(t *testing.T) { test(t, kernel) })
+	}
+}
+
+// run runs a role in a guest.
+func run(t *testing.T, cfg vm.Config, role string, args ...string) (stdout, stderr string, status int, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cfg.Env = append(cfg.Env, roleVariable+"="+role)
+	cfg.Args = args
+	var out, errs bytes.Buffer
+	status, err = vm.Run(ctx, cfg, &out, &errs)
+	return out.String(), errs.String(), status, err
+}
+
+func writeScript(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "work.sh")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestOutputsAndStatus(t *testing.T) {
+	onEachKernel(t, func(t *testing.T, kernel string) {
+		got := vmtest.Run(t, kernel, `printf 'a\nb\r\n'; printf 'wrong\n' >&2; read line || echo eof; exit 42`, vm.Config{})
+		want := vmtest.Result{Stdout: "a\nb\r\neof\n", Stderr: "wrong\n", Status: 42}
+		if got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	})
+}
+
+func TestGuestHasKernelFileSystems(t *testing.T) {
+	onEachKernel(t, func(t *testing.T, kernel string) {
+		got := vmtest.Run(t, kernel, `
+			for f in /proc/self/maps /sys/kernel/btf/vmlinux /sys/kernel/tracing/kprobe_events \
+				/sys/kernel/debug/kprobes/list /sys/kernel/security/lsm /sys/fs/bpf /sys/fs/cgroup/cgroup.procs /dev/kmsg /dev/shm; do
+				test -e $f || echo no $f
+			done
+			echo x >/tmp/x && ping -c1 -W1 127.0.0.1 >/dev/null || echo no loopback`, vm.Config{})
+		if got != (vmtest.Result{}) {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestScriptRunsWhileProgramTraces(t *testing.T) {
+	onEachKernel(t, func(t *testing.T, kernel string) {
+		script := writeScript(t, "echo working; sleep 0.2; echo done; echo noise >&2\n")
+		stdout, stderr, status, err := run(t, vm.Config{Kernel: kernel, Script: script}, "tracer")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "tracing\nworking\ndone\nEND\n"; stdout != want || stderr != "noise\n" || status != 7 {
+			t.Errorf("got %q, %q, %d, want %q, %q, 7", stdout, stderr, status, want, "noise\n")
+		}
+	})
+}
+
+func TestScriptIsLeftOutWhenNothingTraces(t *testing.T) {
+	script := writeScript(t, "echo working\n")
+	stdout, _, status, err := run(t, vm.Config{Script: script}, "stream", "10")
+	if err != nil || len(stdout) != 10 || status != 0 {
+		t.Errorf("got %q, %d, %v", stdout, status, err)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	interrupts := make(chan os.Signal, 1)
+	script := writeScript(t, "echo working; sleep 100\n")
+	reader, writer := io.Pipe()
+	go func() {
+		buf := make([]byte, 100)
+		for text := ""; !strings.Contains(text, "working"); {
+			n, err := reader.Read(buf)
+			if err != nil {
+				return
+			}
+			text += string(buf[:n])
+		}
+		interrupts <- unix.SIGINT
+		io.Copy(io.Discard, reader)
+	}()
+	cfg := vm.Config{Script: script, Interrupts: interrupts, Env: []string{roleVariable + "=tracer"}}
+	start := time.Now()
+	status, err := vm.Run(t.Context(), cfg, writer, io.Discard)
+	if status != 7 || err != nil {
+		t.Errorf("got %d, %v, want 7", status, err)
+	}
+	if d := time.Since(start); d > 60*time.Second {
+		t.Errorf("the machine took %v to end", d)
+	}
+}
+
+func TestSecondInterruptEndsMachine(t *testing.T) {
+	interrupts := make(chan os.Signal, 2)
+	interrupts <- unix.SIGINT
+	interrupts <- unix.SIGINT
+	status, err := vm.Run(t.Context(), vm.Config{Interrupts: interrupts}, io.Discard, io.Discard)
+	if status != 130 || !errors.Is(err, vm.ErrInterrupted) {
+		t.Errorf("got %d, %v, want 130, %v", status, err, vm.ErrInterrupted)
+	}
+}
+
+func TestBinaryOutput(t *testing.T) {
+	const size = 5 << 20
+	want := sha256.New()
+	io.Copy(want, io.LimitReader(rand.NewChaCha8([32]byte{}), size))
+	for _, c := range []struct{ name, append string }{
+		{"virtio", ""},
+		{"serial", "initcall_blacklist=virtio_console_init module_blacklist=virtio_console"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			onEachKernel(t, func(t *testing.T, kernel string) {
+				start := time.Now()
+				stdout, stderr, status, err := run(t, vm.Config{Kernel: kernel, Append: c.append}, "stream", strconv.Itoa(size))
+				if err != nil || status != 0 || stderr != "" {
+					t.Fatalf("got %q, %d, %v", stderr, status, err)
+				}
+				t.Log(time.Since(start))
+				if got := sha256.Sum256([]byte(stdout)); len(stdout) != size || !bytes.Equal(got[:], want.Sum(nil)) {
+					t.Errorf("%d bytes arrived, changed or not of %d", len(stdout), size)
+				}
+			})
+		})
+	}
+}
+
+func TestPanic(t *testing.T) {
+	onEachKernel(t, func(t *testing.T, kernel string) {
+		script := writeScript(t, "echo c >/proc/sysrq-trigger\n")
+		stdout, _, status, err := run(t, vm.Config{Kernel: kernel, Script: script}, "tracer")
+		var panicked *vm.PanicError
+		if !errors.As(err, &panicked) || status != 1 {
+			t.Fatalf("got %d, %v", status, err)
+		}
+		if panicked.Reason != "sysrq triggered crash" || !strings.Contains(err.Error(), "sysrq_handle_crash") {
+			t.Errorf("got %v", err)
+		}
+		if stdout != "tracing\n" {
+			t.Errorf("what the program printed before is %q", stdout)
+		}
+	})
+}
+
+func TestEarlyEnd(t *testing.T) {
+	for _, c := range []struct{ name, script, want string }{
+		{"power off", "poweroff -f", "ended before the program"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := vm.Config{Program: "/bin/sh", Args: []string{"-c", c.script}}
+			status, err := vm.Run(t.Context(), cfg, io.Discard, io.Discard)
+			var died *vm.DeathError
+			if !errors.As(err, &died) || status != 1 || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %d, %v", status, err)
+			}
+		})
+	}
+}
+
+func TestConsole(t *testing.T) {
+	var console bytes.Buffer
+	r := vmtest.Run(t, "", "echo out", vm.Config{Console: &console})
+	if r != (vmtest.Result{Stdout: "out\n"}) {
+		t.Errorf("got %+v", r)
+	}
+	if !strings.Contains(console.String(), "Linux version") {
+		t.Errorf("the console has %q", console.String())
+	}
+}
+
+// TestNothingOutlivesTheHost kills the process that runs a machine.
+func TestNothingOutlivesTheHost(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe", "6.1")
+	cmd.Env = append(os.Environ(), roleVariable+"=machine")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	qemu := waitForChild(t, cmd.Process.Pid)
+	cmd.Process.Kill()
+	cmd.Wait()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", qemu))
+		if err != nil || bytes.Contains(state, []byte(") Z ")) {
+			return
+		}
+	}
+	unix.Kill(qemu, unix.SIGKILL)
+	t.Error("QEMU outlived its host")
+}
+
+func waitForChild(t *testing.T, pid int) int {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+		for _, list := range lists {
+			text, _ := os.ReadFile(list)
+			if child, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+				return child
+			}
+		}
+	}
+	t.Fatal("no QEMU was started")
+	return 0
+}
