@@ -173,7 +173,8 @@ type event struct {
 	data   []byte
 }
 
-func (e event) time() uint64 { return binary.NativeEndian.Uint64(e.data[record.TimeOffset:]) }
+// time is when the probe fired, on CLOCK_MONOTONIC, in nanoseconds.
+func (e event) time() uint64 { return word(e.data[record.TimeOffset:]) }
 
 func (c *Consumer) event(e event) error {
 	if c.opts.JSON {

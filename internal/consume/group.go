@@ -139,23 +139,23 @@ func (c *Consumer) canonicalProbes(kinds []record.Kind) func([]byte) {
 
 func (c *Consumer) canonicalKernel(b []byte) {
 	addr := binary.NativeEndian.Uint64(b)
-	binary.NativeEndian.PutUint64(b, addr-c.kernelSymbol(addr).Offset)
+	binary.NativeEndian.PutUint64(b, addr-c.kernelSymbol(addr).offset)
 }
 
 func (c *Consumer) canonicalUser(b []byte) {
 	pid, addr := binary.NativeEndian.Uint32(b), binary.NativeEndian.Uint64(b[8:])
-	binary.NativeEndian.PutUint64(b[8:], addr-c.userSymbol(pid, addr).Offset)
+	binary.NativeEndian.PutUint64(b[8:], addr-c.userSymbol(pid, addr).offset)
 }
 
 func (c *Consumer) canonicalModule() func([]byte) {
 	first := make(map[string]uint64)
 	return func(b []byte) {
 		addr := binary.NativeEndian.Uint64(b)
-		if s := c.kernelSymbol(addr); s.Module != "" {
-			if _, known := first[s.Module]; !known {
-				first[s.Module] = addr
+		if s := c.kernelSymbol(addr); s.module != "" {
+			if _, known := first[s.module]; !known {
+				first[s.module] = addr
 			}
-			binary.NativeEndian.PutUint64(b, first[s.Module])
+			binary.NativeEndian.PutUint64(b, first[s.module])
 		}
 	}
 }
@@ -168,8 +168,8 @@ func (c *Consumer) canonicalObject() func([]byte) {
 	first := make(map[object]uint64)
 	return func(b []byte) {
 		pid, addr := binary.NativeEndian.Uint32(b), binary.NativeEndian.Uint64(b[8:])
-		if s := c.userSymbol(pid, addr); s.Module != "" {
-			o := object{pid, s.Module}
+		if s := c.userSymbol(pid, addr); s.module != "" {
+			o := object{pid, s.module}
 			if _, known := first[o]; !known {
 				first[o] = addr
 			}

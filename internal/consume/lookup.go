@@ -3,8 +3,10 @@ package consume
 import (
 	"net"
 	"net/netip"
+	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -18,10 +20,35 @@ func timeText(verb byte, ns uint64) string {
 	return t.Format("2006 Jan _2 15:04:05")
 }
 
-// portText is the name of a TCP service, or the port's number.
+// portText is the name of a service, or the port's number.
 func portText(port uint16) string {
+	if name, ok := services()[port]; ok {
+		return name
+	}
 	return strconv.Itoa(int(port))
 }
+
+// services are the names of ports that services(5) has, the first of each.
+var services = sync.OnceValue(func() map[uint16]string {
+	names := make(map[uint16]string)
+	text, err := os.ReadFile("/etc/services")
+	if err != nil {
+		return names // then ports are shown as numbers
+	}
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "#")
+		fields := strings.Fields(line)
+		if len(fields) < 2 {
+			continue
+		}
+		number, _, _ := strings.Cut(fields[1], "/")
+		port, err := strconv.ParseUint(number, 10, 16)
+		if _, known := names[uint16(port)]; err == nil && !known {
+			names[uint16(port)] = fields[0]
+		}
+	}
+	return names
+})
 
 // hostText is the name of a host whose address is given as text, or the
 // address.

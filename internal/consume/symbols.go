@@ -11,31 +11,30 @@ import (
 	"kinst/internal/record"
 )
 
-// A Symbol is what an address is part of. Module is empty where nothing is
-// known of the address, Name where only the module is. Offset is from the
-// symbol's address.
-type Symbol struct {
-	Module string // the file's last name, for user space
-	Name   string
-	Offset uint64
-}
-
-// KernelSymbols names addresses of the kernel.
+// KernelSymbols names addresses of the kernel: the symbol that an address
+// belongs to and how far behind its beginning it is. Name is empty where only
+// the module is known, both where nothing is.
 type KernelSymbols interface {
-	KernelSymbol(addr uint64) Symbol
+	KernelSymbol(addr uint64) (module, name string, offset uint64)
 }
 
 // UserSymbols names addresses of processes, also of such as have exited where
-// they were seen before.
+// they were seen before. Module is the path of the file.
 type UserSymbols interface {
-	UserSymbol(pid uint32, addr uint64) Symbol
+	UserSymbol(pid uint32, addr uint64) (module, name string, offset uint64)
+}
+
+// symbol is what an address is part of.
+type symbol struct {
+	module, name string
+	offset       uint64
 }
 
 // symbolCache keeps what was found out about addresses. It is emptied when it
 // grows beyond symbolCacheSize.
 type symbolCache struct {
-	kernel map[uint64]Symbol
-	user   map[userAddress]Symbol
+	kernel map[uint64]symbol
+	user   map[userAddress]symbol
 }
 
 type userAddress struct {
@@ -45,38 +44,39 @@ type userAddress struct {
 
 const symbolCacheSize = 1 << 16
 
-func (c *Consumer) kernelSymbol(addr uint64) Symbol {
+func (c *Consumer) kernelSymbol(addr uint64) symbol {
 	if c.opts.Kernel == nil {
-		return Symbol{}
+		return symbol{}
 	}
 	if s, ok := c.symbols.kernel[addr]; ok {
 		return s
 	}
 	if c.symbols.kernel == nil || len(c.symbols.kernel) >= symbolCacheSize {
-		c.symbols.kernel = make(map[uint64]Symbol)
+		c.symbols.kernel = make(map[uint64]symbol)
 	}
-	s := c.opts.Kernel.KernelSymbol(addr)
-	s.Name = c.demangled(s.Name)
+	var s symbol
+	s.module, s.name, s.offset = c.opts.Kernel.KernelSymbol(addr)
+	s.name = c.demangled(s.name)
 	c.symbols.kernel[addr] = s
 	return s
 }
 
-func (c *Consumer) userSymbol(pid uint32, addr uint64) Symbol {
+func (c *Consumer) userSymbol(pid uint32, addr uint64) symbol {
 	if c.opts.User == nil {
-		return Symbol{}
+		return symbol{}
 	}
 	key := userAddress{pid, addr}
 	if s, ok := c.symbols.user[key]; ok {
 		return s
 	}
 	if c.symbols.user == nil || len(c.symbols.user) >= symbolCacheSize {
-		c.symbols.user = make(map[userAddress]Symbol)
+		c.symbols.user = make(map[userAddress]symbol)
 	}
-	s := c.opts.User.UserSymbol(pid, addr)
-	s.Name = c.demangled(s.Name)
-	s.Module = path.Base(s.Module)
-	if s.Module == "." {
-		s.Module = ""
+	var s symbol
+	s.module, s.name, s.offset = c.opts.User.UserSymbol(pid, addr)
+	s.name = c.demangled(s.name)
+	if s.module != "" {
+		s.module = path.Base(s.module)
 	}
 	c.symbols.user[key] = s
 	return s
@@ -90,33 +90,33 @@ func (c *Consumer) demangled(name string) string {
 }
 
 // text renders a symbol as module`name+0xoffset, as far as it is known.
-func (s Symbol) text(addr uint64, offset bool) string {
+func (s symbol) text(addr uint64, offset bool) string {
 	var buf [96]byte
 	b := buf[:0]
 	switch {
-	case s.Module == "" && s.Name == "":
+	case s.module == "" && s.name == "":
 		b = appendHex(b, addr)
-	case s.Name == "":
-		b = append(b, s.Module...)
+	case s.name == "":
+		b = append(b, s.module...)
 		b = append(b, '`')
 		b = appendHex(b, addr)
 	default:
-		b = append(b, s.Module...)
+		b = append(b, s.module...)
 		b = append(b, '`')
-		b = append(b, s.Name...)
-		if offset && s.Offset != 0 {
+		b = append(b, s.name...)
+		if offset && s.offset != 0 {
 			b = append(b, '+')
-			b = appendHex(b, s.Offset)
+			b = appendHex(b, s.offset)
 		}
 	}
 	return string(b)
 }
 
-func (s Symbol) module(addr uint64) string {
-	if s.Module == "" {
+func (s symbol) moduleText(addr uint64) string {
+	if s.module == "" {
 		return string(appendHex(nil, addr))
 	}
-	return s.Module
+	return s.module
 }
 
 func appendHex(b []byte, v uint64) []byte {
@@ -130,13 +130,13 @@ func (c *Consumer) symbolText(kind record.Kind, b []byte) string {
 	case record.KernelSymbol, record.KernelFunc:
 		return c.kernelSymbol(addr).text(addr, false)
 	case record.KernelModule:
-		return c.kernelSymbol(addr).module(addr)
+		return c.kernelSymbol(addr).moduleText(addr)
 	}
 	pid := binary.NativeEndian.Uint32(b)
 	addr = binary.NativeEndian.Uint64(b[8:])
 	s := c.userSymbol(pid, addr)
 	if kind == record.UserModule {
-		return s.module(addr)
+		return s.moduleText(addr)
 	}
 	return s.text(addr, kind == record.UserAddress)
 }
@@ -159,12 +159,12 @@ func (c *Consumer) appendKernelStack(b, frames []byte, indent int, spec *dformat
 
 func (c *Consumer) appendUserStack(b, stack []byte, indent int, spec *dformat.Spec) []byte {
 	pid := binary.NativeEndian.Uint32(stack)
-	return c.appendStack(b, stack[8:], indent, spec, func(addr uint64) Symbol {
+	return c.appendStack(b, stack[8:], indent, spec, func(addr uint64) symbol {
 		return c.userSymbol(pid, addr)
 	})
 }
 
-func (c *Consumer) appendStack(b, frames []byte, indent int, spec *dformat.Spec, lookup func(uint64) Symbol) []byte {
+func (c *Consumer) appendStack(b, frames []byte, indent int, spec *dformat.Spec, lookup func(uint64) symbol) []byte {
 	b = append(b, '\n')
 	for ; len(frames) >= 8; frames = frames[8:] {
 		addr := binary.NativeEndian.Uint64(frames)

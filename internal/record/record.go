@@ -144,8 +144,8 @@ const (
 	UserStack
 
 	// Addresses to be printed as symbols: uint64.
-	KernelSymbol // sym(): module`function+offset
-	KernelFunc   // func(): without the offset
+	KernelSymbol // sym(): module`function
+	KernelFunc   // func(): the same
 	KernelModule // mod()
 	// uint32 tgid, uint32 zero, uint64 address.
 	UserSymbol
