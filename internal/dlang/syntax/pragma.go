@@ -25,7 +25,10 @@ func (w word) number() (int, bool) {
 func (s *scanner) controlLine() {
 	pos := s.posAt(s.off)
 	start := s.off + 1
-	end := start + strings.IndexByte(s.input[start:]+"\n", '\n')
+	end := len(s.input)
+	if n := strings.IndexByte(s.input[start:], '\n'); n >= 0 {
+		end = start + n
+	}
 	s.off = end
 	if end > start && s.input[start] == '!' {
 		return

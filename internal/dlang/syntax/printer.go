@@ -3,6 +3,7 @@ package syntax
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -401,12 +402,27 @@ func (p *printer) unary(x *Unary) string {
 	return op + operand
 }
 
+// binary writes a chain of operators of one precedence from its end: there may
+// be thousands.
 func (p *printer) binary(x *Binary) string {
-	prec, op := precedenceOf(x), " "+x.Op.String()+" "
-	if x.Op == COMMA {
-		op = ", "
+	prec := precedenceOf(x)
+	var parts []string
+	var left Expr = x
+	for {
+		b, ok := left.(*Binary)
+		if !ok || precedenceOf(b) != prec {
+			break
+		}
+		op := " " + b.Op.String() + " "
+		if b.Op == COMMA {
+			op = ", "
+		}
+		parts = append(parts, p.expr(b.Y, prec+1), op)
+		left = b.X
 	}
-	return p.expr(x.X, prec) + op + p.expr(x.Y, prec+1)
+	parts = append(parts, p.expr(left, prec))
+	slices.Reverse(parts)
+	return strings.Join(parts, "")
 }
 
 // list returns arguments, separated by commas.

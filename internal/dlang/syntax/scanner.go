@@ -216,11 +216,10 @@ func (s *scanner) probeEnd() int {
 	for end := s.off; ; {
 		switch {
 		case s.atMethod(end - s.off):
-			n := strings.IndexAny(s.input[end:], "]\n")
-			if n < 0 || s.input[end+n] == '\n' {
-				return end + 1
+			end += 2
+			if n := strings.IndexAny(s.input[end:], "][{\n"); n >= 0 && s.input[end+n] == ']' {
+				end += n + 1
 			}
-			end += n + 1
 		case end < len(s.input) && isProbeTail(s.input[end]):
 			end++
 		default:
