@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 	"testing"
 	"time"
@@ -405,3 +406,9 @@ func TestMain(m *testing.M) {
 
 // setUTC makes local time the same everywhere.
 func setUTC() { time.Local = time.UTC }
+
+// mul64 is the 128-bit product of two numbers that are not negative.
+func mul64(a, b int64) (hi, lo int64) {
+	h, l := bits.Mul64(uint64(a), uint64(b))
+	return int64(h), int64(l)
+}

@@ -30,14 +30,14 @@ func flowOf(p *record.Probe) (kind flowKind, arrow string) {
 	switch {
 	case p.Name == "entry" || strings.HasSuffix(p.Name, "-entry"):
 		if syscall {
-			return flowEntry, "=> "
+			return flowEntry, " => "
 		}
-		return flowEntry, "-> "
+		return flowEntry, " -> "
 	case p.Name == "return" || strings.HasSuffix(p.Name, "-return"):
 		if syscall {
-			return flowReturn, "<= "
+			return flowReturn, " <= "
 		}
-		return flowReturn, "<- "
+		return flowReturn, " <- "
 	}
 	return flowNone, "| "
 }

@@ -2,8 +2,9 @@ package consume
 
 import (
 	"encoding/hex"
-	"encoding/json"
+	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"kinst/internal/aggregate"
 	"kinst/internal/record"
@@ -348,23 +349,35 @@ func appendJSONField(b []byte, name, text string) []byte {
 	return appendJSONString(b, text)
 }
 
-// appendJSONString is json.Marshal, faster for the strings that need no escapes.
+// appendJSONString renders a string. Bytes that are not UTF-8 become U+FFFD.
 func appendJSONString(b []byte, text string) []byte {
-	for i := range len(text) {
-		if ch := text[i]; ch < ' ' || ch > '~' || ch == '"' || ch == '\\' {
-			quoted, _ := json.Marshal(text) // a string always marshals
-			return append(b, quoted...)
-		}
-	}
+	const digits = "0123456789abcdef"
 	b = append(b, '"')
-	b = append(b, text...)
+	for len(text) > 0 {
+		ch := text[0]
+		switch {
+		case ch == '"' || ch == '\\':
+			b = append(b, '\\', ch)
+		case ch == '\n':
+			b = append(b, '\\', 'n')
+		case ch < ' ' || ch == 0x7f:
+			b = append(b, '\\', 'u', '0', '0', digits[ch>>4], digits[ch&15])
+		case ch < utf8.RuneSelf:
+			b = append(b, ch)
+		default:
+			r, size := utf8.DecodeRuneInString(text)
+			b = utf8.AppendRune(b, r)
+			text = text[size:]
+			continue
+		}
+		text = text[1:]
+	}
 	return append(b, '"')
 }
 
 func appendJSONFloat(b []byte, v float64) []byte {
-	text, err := json.Marshal(v)
-	if err != nil { // infinite, or not a number
+	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return appendJSONString(b, strconv.FormatFloat(v, 'g', -1, 64))
 	}
-	return append(b, text...)
+	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }

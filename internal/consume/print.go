@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strconv"
 
 	"kinst/internal/dformat"
@@ -28,8 +29,8 @@ func (c *Consumer) appendPrint(b []byte, t *record.Type, data []byte) []byte {
 // appendPrinted renders a value whose type and name have been rendered, which
 // were indented by depth.
 func (c *Consumer) appendPrinted(b []byte, t *record.Type, data []byte, depth int) []byte {
-	if checkType(t) != nil {
-		return append(append(b, "0x"...), hex.EncodeToString(data)...)
+	if checkType(t) != nil { // an __int128, say
+		return appendLongHex(b, data)
 	}
 	switch t.Kind {
 	case record.Int:
@@ -162,6 +163,15 @@ func appendChar(b []byte, ch byte) []byte {
 
 func appendHexValue(b []byte, v uint64) []byte {
 	return dformat.Spec{Alternate: true, Precision: -1}.AppendUnsigned(b, v, 'x')
+}
+
+// appendLongHex renders an integer of any size.
+func appendLongHex(b, data []byte) []byte {
+	if !bigEndian {
+		data = bytes.Clone(data)
+		slices.Reverse(data)
+	}
+	return append(append(b, "0x"...), hex.EncodeToString(data)...)
 }
 
 func appendEnumerator(b []byte, t *record.Type, data []byte) []byte {
