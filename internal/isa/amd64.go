@@ -110,7 +110,7 @@ func amd64Thunk(symbol string) Kind {
 	case strings.HasPrefix(symbol, "__x86_indirect_"):
 		// __x86_indirect_thunk_rax, _jump_thunk_, _call_thunk_, _its_thunk_
 		return Jump | Indirect
-	case symbol == "__x86_return_thunk", strings.HasSuffix(symbol, "_return_thunk"):
+	case symbol == "__x86_return_thunk", symbol == "__x86_return_skl", strings.HasSuffix(symbol, "_return_thunk"):
 		// retbleed_, srso_, srso_alias_, its_, call_depth_
 		return Return
 	}

@@ -74,7 +74,7 @@ var mnemonicClass = map[string]Class{
 	"encls": Privileged, "enclv": Privileged, "pconfig": Privileged, "loadiwkey": Privileged,
 	"tdcall": Privileged, "seamcall": Privileged, "seamret": Privileged, "seamops": Privileged,
 	"wrussd": Privileged, "wrussq": Privileged, "setssbsy": Privileged, "clrssbsy": Privileged,
-	"enqcmds": Privileged,
+	"enqcmds": Privileged, "lkgs": Privileged,
 }
 
 // classify derives what the row does from its mnemonic, its operands and the
@@ -97,6 +97,9 @@ func (r *row) classify(access string) {
 		case 'O':
 			memory = i
 		case 'E', 'M', 'W', 'Q', 'F', 'K':
+			if o.class == 'K' && o.reg != 'e' {
+				continue
+			}
 			memory = i
 			r.implied = false
 			if r.class&(Call|Jump) != 0 {
@@ -122,9 +125,14 @@ func (r *row) classify(access string) {
 	case memory < 0:
 	case memory > 0 || len(r.args) == 0:
 		r.access = ReadsMemory
-	case r.args[0].class == 'E':
+	case r.args[0].class == 'E' && !r.stores():
 		r.access = ReadsMemory | WritesMemory
 	default:
 		r.access = WritesMemory
 	}
+}
+
+// stores says that the row moves a vector register to its destination.
+func (r *row) stores() bool {
+	return len(r.args) > 1 && (r.args[1].class == 'V' || r.args[1].class == 'P')
 }

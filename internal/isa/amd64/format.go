@@ -410,7 +410,7 @@ func (r *row) forward() bool {
 // syntax leaves out.
 func (r *row) impliedOperands() bool {
 	switch r.att {
-	case "monitor", "mwait", "monitorx", "mwaitx", "invlpga":
+	case "monitor", "mwait", "monitorx", "mwaitx":
 		return true
 	}
 	return false
