@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/cilium/ebpf"
@@ -33,10 +34,12 @@ func openEvents(dir string) (*os.File, error) {
 	return f, err
 }
 
+// eventCount counts the events of all sessions of this process: their names
+// have to differ.
+var eventCount atomic.Uint64
+
 func (s *Session) newEvent() *event {
-	e := &event{session: s, name: fmt.Sprintf("%s/s%d", s.owner.group(), s.next)}
-	s.next++
-	return e
+	return &event{session: s, name: fmt.Sprintf("%s/s%d", s.owner.group(), eventCount.Add(1))}
 }
 
 // writeLines is how many lines go into one write. More would not be faster,
@@ -83,12 +86,16 @@ func (e *event) write(all string, lines []string) (taken int, refusal error) {
 	if err == nil {
 		return len(lines), nil
 	}
-	// The lines before the refused one have taken effect. Which one that was,
-	// only its own refusal tells: those that are in by now get EEXIST, cheaply.
+	// The lines before the refused one have taken effect; which one that is
+	// the error does not say.
+	if i, words := e.session.refusedCommand(lines); i >= 0 {
+		return i, withWords(err, words)
+	}
 	for i, line := range lines {
+		// Those that are in are refused now too, as existing.
 		_, err := e.session.events.WriteString(line + "\n")
 		if err != nil && !errors.Is(err, unix.EEXIST) {
-			return i, errors.Unwrap(err)
+			return i, withWords(err, "")
 		}
 	}
 	return len(lines), nil
@@ -157,10 +164,15 @@ func (e *event) remove() error {
 	if e.sites == 0 {
 		return nil
 	}
-	_, err := e.session.events.WriteString("-:" + e.name + "\n")
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("removing event %s: %w", e.name, err)
-	}
 	e.sites = 0
+	return removeEvent(e.session.events, e.name)
+}
+
+// removeEvent takes an event's definition out of tracefs, if it is there.
+func removeEvent(events *os.File, name string) error {
+	_, err := events.WriteString("-:" + name + "\n")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("removing event %s: %w", name, err)
+	}
 	return nil
 }

@@ -35,15 +35,30 @@ func (g *Group) arm(ctx context.Context, progs []*ebpf.Program, sites []Site, pr
 		refused = append(refused, r...)
 		done += len(part)
 	}
+	return refused, g.enable(ctx, progs)
+}
+
+func (g *Group) enable(ctx context.Context, progs []*ebpf.Program) error {
+	if g.sites() > fewSites {
+		defer g.session.knobs.turn(unoptimized)()
+	}
 	for _, e := range g.events {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		if err := e.enable(progs); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return refused, nil
+	return nil
+}
+
+// sites is how many sites the kernel has taken.
+func (g *Group) sites() (n int) {
+	for _, e := range g.events {
+		n += e.sites
+	}
+	return n
 }
 
 // Disarm takes the group's sites out. When it returns none is armed and no
@@ -60,6 +75,9 @@ func (g *Group) Disarm() error {
 
 func (g *Group) disarm() error {
 	delete(g.session.groups, g)
+	if g.sites() > fewSites {
+		defer g.session.knobs.turn(expedited, unoptimized)()
+	}
 	var errs []error
 	for _, e := range g.events {
 		errs = append(errs, e.disable())

@@ -17,9 +17,9 @@ const groupPrefix = "kinst_"
 // do for as long as it is not given to another process, hence the start time;
 // and it only means something in its own namespace.
 type owner struct {
-	pid   int
-	start uint64 // clock ticks after boot, field 22 of /proc/PID/stat
-	ns    uint64 // the PID namespace's inode number
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // clock ticks after boot, field 22 of /proc/PID/stat
+	NS    uint64 `json:"ns"`    // the PID namespace's inode number
 }
 
 // initialNS is the inode number of the initial PID namespace, PROC_PID_INIT_INO
@@ -47,9 +47,13 @@ func pidNamespace() (uint64, error) {
 	return st.Ino, nil
 }
 
-// startTime returns when a process started, in clock ticks after boot.
+// startTime returns when a process started, in clock ticks after boot. Of one
+// that has ended and is not waited for yet it says os.ErrNotExist.
 func startTime(pid int) (uint64, error) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if errors.Is(err, unix.ESRCH) {
+		return 0, os.ErrNotExist
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -63,7 +67,12 @@ func parseStartTime(stat string) (uint64, error) {
 	if len(fields) < 20 {
 		return 0, errors.New("no start time in /proc/PID/stat")
 	}
-	return strconv.ParseUint(fields[19], 10, 64)
+	// A first thread that has ended is a zombie too, while others still run.
+	const state, threads, start = 0, 17, 19
+	if strings.Contains("ZX", fields[state]) && (fields[threads] == "0" || fields[threads] == "1") {
+		return 0, os.ErrNotExist
+	}
+	return strconv.ParseUint(fields[start], 10, 64)
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {
@@ -76,9 +85,9 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // group is the name of the owner's group of events: kinst_PID_START or, in a
 // namespace of its own, kinst_PID_START_NS, the last two in hexadecimal.
 func (o owner) group() string {
-	name := fmt.Sprintf("%s%d_%x", groupPrefix, o.pid, o.start)
-	if o.ns != initialNS {
-		name += fmt.Sprintf("_%x", o.ns)
+	name := fmt.Sprintf("%s%d_%x", groupPrefix, o.PID, o.Start)
+	if o.NS != initialNS {
+		name += fmt.Sprintf("_%x", o.NS)
 	}
 	return name
 }
@@ -92,12 +101,12 @@ func parseOwner(group string) (o owner, ok bool) {
 	if len(f) != 2 && len(f) != 3 {
 		return owner{}, false
 	}
-	o.ns = initialNS
+	o.NS = initialNS
 	var errs [3]error
-	o.pid, errs[0] = strconv.Atoi(f[0])
-	o.start, errs[1] = strconv.ParseUint(f[1], 16, 64)
+	o.PID, errs[0] = strconv.Atoi(f[0])
+	o.Start, errs[1] = strconv.ParseUint(f[1], 16, 64)
 	if len(f) == 3 {
-		o.ns, errs[2] = strconv.ParseUint(f[2], 16, 64)
+		o.NS, errs[2] = strconv.ParseUint(f[2], 16, 64)
 	}
 	return o, errors.Join(errs[:]...) == nil
 }
@@ -105,12 +114,12 @@ func parseOwner(group string) (o owner, ok bool) {
 // dead reports whether the process is known to live no more. Of a process in
 // another namespace than ours we know nothing.
 func (o owner) dead(ours uint64) bool {
-	if o.ns != ours {
+	if o.NS != ours {
 		return false
 	}
-	start, err := startTime(o.pid)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+	start, err := startTime(o.PID)
+	if errors.Is(err, os.ErrNotExist) {
 		return true
 	}
-	return err == nil && start != o.start
+	return err == nil && start != o.Start
 }

@@ -19,11 +19,12 @@ type Session struct {
 	dir    string   // tracefs
 	events *os.File // kprobe_events, opened for appending
 	owner  owner
+	knobs  knobs
 
-	mu      sync.Mutex
-	groups  map[*Group]struct{}
-	next    int               // number of the next event
-	anchors map[string]anchor // by module
+	mu       sync.Mutex
+	groups   map[*Group]struct{}
+	anchors  map[string]anchor // by module
+	guardian *guardian         // nil until it is needed
 }
 
 // Open starts a session, and removes what dead sessions have left.
@@ -41,7 +42,18 @@ func Open(k *kernel.Kernel) (*Session, error) {
 		events.Close()
 		return nil, err
 	}
-	s := &Session{kernel: k, dir: dir, events: events, owner: self, groups: map[*Group]struct{}{}, anchors: map[string]anchor{}}
+	s := &Session{
+		kernel:  k,
+		dir:     dir,
+		events:  events,
+		owner:   self,
+		knobs:   knobs{stateDir, self},
+		groups:  map[*Group]struct{}{},
+		anchors: map[string]anchor{},
+	}
+	// What cannot be removed now is no reason not to trace.
+	_, _ = s.knobs.restoreAll()
+	_, _ = removeDead(dir, s.knobs)
 	return s, nil
 }
 
@@ -53,14 +65,17 @@ func (s *Session) Close() error {
 	for g := range s.groups {
 		errs = append(errs, g.disarm())
 	}
+	s.guardian.dismiss()
+	s.guardian = nil
 	errs = append(errs, s.events.Close())
 	return errors.Join(errs...)
 }
 
 // Arm puts the programs on the sites: each program, of type ebpf.Kprobe, runs
-// at each execution of each site, just before the instruction. When Arm
-// returns they are armed, except for those that it lists as refused: one
-// refusal does not spoil the rest.
+// at each execution of each site, just before the instruction, and returns 0.
+// When Arm returns they are armed, except for those that it lists as refused:
+// one refusal does not spoil the rest. A site that is listed twice, or two
+// that have one address, are one.
 //
 // Progress, unless nil, is told now and then how many sites are done. When
 // ctx is cancelled Arm takes out what it has put in, and returns the
@@ -71,6 +86,11 @@ func (s *Session) Arm(ctx context.Context, progs []*ebpf.Program, sites []Site, 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	sites = distinct(sites)
+	if len(sites) > fewSites && s.guardian == nil {
+		// Without one, the next session would clean up after this.
+		s.guardian, _ = startGuardian()
+	}
 	g := &Group{session: s}
 	refused, err := g.arm(ctx, progs, sites, progress)
 	if err != nil {
@@ -78,4 +98,17 @@ func (s *Session) Arm(ctx context.Context, progs []*ebpf.Program, sites []Site, 
 	}
 	s.groups[g] = struct{}{}
 	return g, refused, nil
+}
+
+// distinct returns the sites without those whose address an earlier one has.
+func distinct(sites []Site) []Site {
+	seen := make(map[uint64]bool, len(sites))
+	once := make([]Site, 0, len(sites))
+	for _, site := range sites {
+		if !seen[site.Addr()] {
+			seen[site.Addr()] = true
+			once = append(once, site)
+		}
+	}
+	return once
 }

@@ -25,14 +25,3 @@ func (s Site) String() string {
 	}
 	return fmt.Sprintf("kinst:%s:%s:%d", module, s.Symbol, s.Offset)
 }
-
-// A Refusal is a site that the kernel would not take.
-type Refusal struct {
-	Site Site
-	Err  error // what the kernel said: a reason it logged, or a unix.Errno
-}
-
-func (r Refusal) Error() string { return r.Site.String() + ": " + r.Err.Error() }
-
-// Unwrap returns r.Err.
-func (r Refusal) Unwrap() error { return r.Err }

@@ -1,0 +1,249 @@
+package arm
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"kinst/internal/isa"
+)
+
+// Until the first jump every instruction is executed as often as the first.
+func TestEveryExecutionCounts(t *testing.T) {
+	k := openKernel(t)
+	s := openSession(t, k)
+	functions, err := k.Select("vfs_read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	insts, err := k.Instructions(functions[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	arch, err := isa.Native()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := kprobeCounter(t)
+	g, refused := mustArm(t, s, sitesOf(t, k, "vfs_read"), c.prog)
+	if len(refused) > 0 {
+		t.Error(describe(refused))
+	}
+	readZeros(t, 1000)
+	if err := g.Disarm(); err != nil {
+		t.Error(err)
+	}
+	if a := armed(t); a != "" {
+		t.Errorf("armed after Disarm:\n%s", a)
+	}
+	first := insts
+	if arch.LandingPad(insts[0].Bytes) > 0 {
+		// Probes on the landing pad are on the next instruction.
+		first = insts[1:]
+	}
+	n := c.at(t, first[0].Addr)
+	if n < 1000 {
+		t.Fatalf("%d executions for 1000 reads", n)
+	}
+	for _, in := range first {
+		if got := c.at(t, in.Addr); got != n {
+			t.Errorf("+%d executed %d times, the first %d", in.Addr-functions[0].Addr, got, n)
+		}
+		if in.HasTarget() || !in.FallsThrough() {
+			break
+		}
+	}
+	readZeros(t, 10)
+	if got := c.at(t, insts[2].Addr); got != n {
+		t.Errorf("%d executions counted after Disarm", got-n)
+	}
+}
+
+func TestRefusalsDoNotSpoilTheRest(t *testing.T) {
+	k := openKernel(t)
+	s := openSession(t, k)
+	good := sitesOf(t, k, "vfs_read")
+	end := good[len(good)-1].Offset
+	var every []Site
+	for offset := range end + 1 {
+		site := good[0]
+		site.Offset = offset
+		every = append(every, site)
+	}
+	c := kprobeCounter(t)
+	var told []int
+	g, refused, err := s.Arm(context.Background(), []*ebpf.Program{c.prog}, every, func(done, total int) {
+		if total != len(every) {
+			t.Errorf("progress of %d sites, not %d", total, len(every))
+		}
+		told = append(told, done)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(every) - len(good); len(refused) != want {
+		t.Errorf("%d of %d places refused, %d are no instruction", len(refused), len(every), want)
+	}
+	for _, r := range refused {
+		if !errors.Is(r, unix.EILSEQ) || !strings.Contains(r.Error(), "not an instruction boundary") {
+			t.Errorf("%v", r)
+		}
+	}
+	if len(told) == 0 || told[len(told)-1] != len(every) {
+		t.Errorf("progress ended with %v", told)
+	}
+	readZeros(t, 10)
+	if n := c.at(t, good[2].Addr()); n < 10 {
+		t.Errorf("%d executions counted of 10", n)
+	}
+	if err := g.Disarm(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSeveralProgramsOnOneSite(t *testing.T) {
+	k := openKernel(t)
+	s := openSession(t, k)
+	a, b := kprobeCounter(t), kprobeCounter(t)
+	sites := sitesOf(t, k, "vfs_read")
+	mustArm(t, s, sites, a.prog, b.prog)
+	readZeros(t, 10)
+	at := sites[2].Addr()
+	if a.at(t, at) != b.at(t, at) || a.at(t, at) < 10 {
+		t.Errorf("the programs ran %d and %d times for 10 executions", a.at(t, at), b.at(t, at))
+	}
+}
+
+func TestOverlappingSessions(t *testing.T) {
+	k := openKernel(t)
+	var counters []*counter
+	sites := sitesOf(t, k, "vfs_read")
+	for range 5 {
+		s := openSession(t, k)
+		c := kprobeCounter(t)
+		mustArm(t, s, sites, c.prog)
+		counters = append(counters, c)
+	}
+	readZeros(t, 100)
+	at := sites[2].Addr()
+	for i, c := range counters {
+		if n := c.at(t, at); n < 100 {
+			t.Errorf("session %d counts %d executions of 100", i, n)
+		}
+	}
+}
+
+func TestCancelTakesOut(t *testing.T) {
+	k := openKernel(t)
+	s := openSession(t, k)
+	sites := sitesOf(t, k, "do_sys_openat2")
+	sites = append(sites, sitesOf(t, k, "vfs_read")...)
+	ctx, cancel := context.WithCancel(context.Background())
+	c := kprobeCounter(t)
+	var cancelled time.Time
+	_, _, err := s.Arm(ctx, []*ebpf.Program{c.prog}, sites, func(done, total int) {
+		if done > 100 && cancelled.IsZero() {
+			cancel()
+			cancelled = time.Now()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Arm returned %v", err)
+	}
+	if d := time.Since(cancelled); d > time.Second {
+		t.Errorf("taking out took %v", d)
+	}
+	if a := armed(t) + definitions(t); a != "" {
+		t.Errorf("left after cancelling:\n%s", a)
+	}
+}
+
+func TestNoSuchKernelText(t *testing.T) {
+	k := openKernel(t)
+	s := openSession(t, k)
+	c := kprobeCounter(t)
+	_, refused := mustArm(t, s, []Site{{"vmlinux", "nowhere", sitesOf(t, k, "vfs_read")[0].Base, 1 << 28}}, c.prog)
+	if len(refused) != 1 {
+		t.Fatalf("%d refusals", len(refused))
+	}
+	t.Log(refused[0])
+	if _, _, err := s.Arm(context.Background(), []*ebpf.Program{c.prog}, []Site{{"no_such_module", "f", 1, 0}}, nil); err == nil ||
+		!strings.Contains(err.Error(), "module no_such_module is not loaded") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The kernel's own floor is writing the same lines with cat.
+func TestSpeed(t *testing.T) {
+	k := openKernel(t)
+	s := openSession(t, k)
+	c := kprobeCounter(t)
+	var sites []Site
+	for _, name := range []string{"vfs_read", "vfs_write", "do_sys_openat2", "link_path_walk*", "do_mmap", "copy_process"} {
+		sites = append(sites, sitesOf(t, k, name)...)
+	}
+	sites = takenOf(t, s, sites)[:1000]
+	var lines strings.Builder
+	for _, site := range sites {
+		place, err := s.place(site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines.WriteString("p:floor/e " + place + "\n")
+	}
+	floor := measure(func() { appendFile(t, lines.String()) })
+	appendFile(t, "-:floor/e\n")
+
+	var g *Group
+	arm := measure(func() { g, _ = mustArm(t, s, sites, c.prog) })
+	time.Sleep(500 * time.Millisecond)
+	disarm := measure(func() {
+		if err := g.Disarm(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Logf("1000 sites: the kernel's floor %v, arm %v, disarm %v", floor, arm, disarm)
+	if arm > floor*13/10 {
+		t.Errorf("arming takes %.2f times the kernel's floor", float64(arm)/float64(floor))
+	}
+	if disarm > 300*time.Millisecond {
+		t.Errorf("disarming takes %v", disarm)
+	}
+}
+
+// takenOf returns the sites that the kernel does not refuse.
+func takenOf(t testing.TB, s *Session, sites []Site) []Site {
+	t.Helper()
+	g, refused := mustArm(t, s, sites)
+	if err := g.Disarm(); err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(sites, func(site Site) bool {
+		return slices.ContainsFunc(refused, func(r Refusal) bool { return r.Site == site })
+	})
+}
+
+func measure(f func()) time.Duration {
+	start := time.Now()
+	f()
+	return time.Since(start)
+}
+
+func appendFile(t testing.TB, text string) {
+	t.Helper()
+	f, err := os.OpenFile("/sys/kernel/tracing/kprobe_events", os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		t.Error(err)
+	}
+}

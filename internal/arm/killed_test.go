@@ -1,0 +1,5 @@
+package arm
+
+const victimVariable = "KINST_ARM_VICTIM"
+
+func victim() {}
