@@ -283,16 +283,13 @@ func (p *parser) primary() Expr {
 // name parses an identifier or a symbol's name with its module.
 func (p *parser) name(at Pos) Expr {
 	name := p.str
-	i := strings.LastIndexByte(name, '`')
-	if i < 0 {
-		p.next()
+	p.next()
+	if !strings.Contains(name, "`") {
 		return &Ident{At: at, Name: name}
 	}
-	if i == len(name)-1 {
-		p.unexpected()
-	}
-	p.next()
-	return &SymbolRef{At: at, Module: name[:i], Name: name[i+1:]}
+	x := &SymbolRef{At: at}
+	x.Module, x.Name = splitModule(name)
+	return x
 }
 
 func (p *parser) intLit(at Pos) Expr {

@@ -40,14 +40,18 @@ func String(n Node) string {
 	return fmt.Sprintf("%T", n)
 }
 
-// description returns the probe description as D would read it in a script.
+// description returns the probe description as a script has it: as written, if
+// that means the same there.
 func (s *ProbeSpec) description() string {
 	full := strings.Join([]string{s.Provider, s.Module, s.Function, s.Name}, ":")
-	if s.ID > 0 || strings.HasSuffix(full, s.Text) &&
-		strings.Trim(strings.TrimSuffix(full, s.Text), ":") == "" && s.Text != "" {
+	short, ok := strings.CutSuffix(full, s.Text)
+	switch {
+	case s.ID > 0:
 		return s.Text
+	case !ok || s.Text == "" || strings.Trim(short, ":") != "", declKeywords[s.Text], isDigit(s.Text[0]):
+		return full
 	}
-	return full
+	return s.Text
 }
 
 func (p *Pragma) line() string {

@@ -246,7 +246,7 @@ func (s *scanner) declWord(word string, end int) string {
 	switch {
 	case declKeywords[word]:
 		return word
-	case s.cfg.PSpec || name == "" || isDigit(name[0]):
+	case s.cfg.PSpec || name == "" || isDigit(name[0]) || strings.HasSuffix(name, "`"):
 		return ""
 	case strings.Trim(word, "*"+identTail) != "":
 		return ""
@@ -286,11 +286,7 @@ func (s *scanner) scanInner(l *lexeme) {
 	c := s.input[s.off]
 	switch {
 	case isIdentStart(c):
-		l.str = s.word(s.off)
-		s.off += len(l.str)
-		if l.tok = IDENT; keywords[l.str] {
-			l.tok = KEYWORD
-		}
+		s.scanWord(l)
 	case isDigit(c) || c == '.' && isDigit(s.peek(1)):
 		s.scanNumber(l)
 	case c == '"':
@@ -308,6 +304,22 @@ func (s *scanner) scanInner(l *lexeme) {
 		s.scanMacro(l)
 	default:
 		s.scanOperator(l)
+	}
+}
+
+// scanWord scans an identifier or a keyword. A module's name alone, as in
+// ext4`, is neither.
+func (s *scanner) scanWord(l *lexeme) {
+	l.str = s.word(s.off)
+	s.off += len(l.str)
+	switch {
+	case keywords[l.str]:
+		l.tok = KEYWORD
+	case strings.HasSuffix(l.str, "`"):
+		l.tok = ILLEGAL
+		s.errorf(l.pos, "D_SYNTAX", "syntax error near \"%s\"", l.str)
+	default:
+		l.tok = IDENT
 	}
 }
 
