@@ -379,15 +379,7 @@ func (w *writer) operands() []string {
 		if i == 0 {
 			s += w.masking()
 		}
-		out = append(out, s)
-		if o.round == 0 || !w.p.bcst || w.p.modrm>>6 != 3 {
-			continue
-		}
-		if r := w.rounding(o.round); w.intel() {
-			out[len(out)-1] += r
-		} else {
-			out = append(out, r)
-		}
+		out = append(out, w.withRounding(o, s)...)
 	}
 	if !w.intel() && !w.p.row.forward() {
 		for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
@@ -429,6 +421,23 @@ func (w *writer) masking() string {
 		s += "{z}"
 	}
 	return s
+}
+
+// withRounding adds the rounding mode to an operand that has one: Intel
+// attaches it, AT&T makes it an operand, behind a general register and before
+// a vector register.
+func (w *writer) withRounding(o *operand, s string) []string {
+	if o.round == 0 || !w.p.bcst || w.p.modrm>>6 != 3 {
+		return []string{s}
+	}
+	r := w.rounding(o.round)
+	switch {
+	case w.intel():
+		return []string{s + r}
+	case o.class == 'E':
+		return []string{r, s}
+	}
+	return []string{s, r}
 }
 
 func (w *writer) rounding(kind byte) string {
