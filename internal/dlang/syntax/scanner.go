@@ -186,9 +186,9 @@ func (s *scanner) scanOuter(l *lexeme) {
 	case c == ',':
 		l.tok, s.listed = COMMA, true
 		s.off++
-	case isDigit(c):
+	case isDigit(c) && !strings.Contains(s.input[s.off:s.probeEnd()], ":"):
 		s.scanNumber(l)
-	case isProbeChar(c) || s.atMethod(0):
+	case isProbeTail(c) && c != '@' && c != '`' || s.atMethod(0):
 		s.scanProbe(l, listed)
 	default:
 		s.scanIllegal(l)

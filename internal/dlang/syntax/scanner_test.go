@@ -99,6 +99,7 @@ func TestScanOuter(t *testing.T) {
 		{"objc1::-[Class\nx]:entry", "probe:objc1::-[Class probe:x]:entry"},
 		{"::a`b:!c:\\*", "probe:::a`b:!c:\\*"},
 		{"12 , 0x1f", "12 , 31"},
+		{"1:2:3:4 {", "probe:1:2:3:4 {"},
 		{"/* c */ BEGIN /* c */ {", "probe:BEGIN {"},
 		{"BEGIN END {", "probe:BEGIN probe:END {"},
 		{"BEGIN a:b", "probe:BEGIN probe:a:b"},
