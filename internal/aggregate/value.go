@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"cmp"
+	"math"
 	"math/big"
 	"math/bits"
 
@@ -132,6 +133,33 @@ func Comparer(agg *record.Agg) func(a, b []int64) int {
 	return func(a, b []int64) int { return compare(agg, a[0], b[0]) }
 }
 
+// Ranker returns what maps a row to a number that is ordered as Comparer orders
+// the rows: equal numbers are equal values, but for distributions.
+func Ranker(agg *record.Agg) func(words []int64) uint64 {
+	const sign = 1 << 63
+	switch agg.Func {
+	case record.Quantize, record.Lquantize, record.Llquantize:
+		weights, _ := weigh(agg)
+		return func(words []int64) uint64 {
+			bits := math.Float64bits(weighted(weights, words) + 0) // +0: never -0
+			if bits&sign != 0 {
+				return ^bits
+			}
+			return bits | sign
+		}
+	case record.Stddev:
+		return func(words []int64) uint64 { return stddev(words, 1) }
+	}
+	flip := uint64(sign)
+	if unsigned(agg) {
+		flip = 0
+	}
+	return func(words []int64) uint64 {
+		n, _ := Number(agg, words, 1)
+		return uint64(n) ^ flip
+	}
+}
+
 func compare(agg *record.Agg, a, b int64) int {
 	if unsigned(agg) {
 		return cmp.Compare(uint64(a), uint64(b))
@@ -139,13 +167,22 @@ func compare(agg *record.Agg, a, b int64) int {
 	return cmp.Compare(a, b)
 }
 
-// distributionComparer weighs each bucket with its value; what lies outside of
-// the buckets of lquantize counts as if it were one beyond them.
 func distributionComparer(agg *record.Agg) func(a, b []int64) int {
-	buckets := Buckets(agg)
-	weights := make([]float64, len(buckets))
-	zero := -1
-	for i, b := range buckets {
+	weights, zero := weigh(agg)
+	return func(a, b []int64) int {
+		if c := cmp.Compare(weighted(weights, a), weighted(weights, b)); c != 0 || zero < 0 {
+			return c
+		}
+		return cmp.Compare(a[1+zero], b[1+zero])
+	}
+}
+
+// weigh returns the weight of each bucket, its value, and which bucket is the
+// one of zero, -1 for none. What lies outside of the buckets of lquantize counts
+// as if it were one beyond them.
+func weigh(agg *record.Agg) (weights []float64, zero int) {
+	zero = -1
+	for i, b := range Buckets(agg) {
 		weight := b.Value
 		switch {
 		case b.Limit == Below:
@@ -153,7 +190,7 @@ func distributionComparer(agg *record.Agg) func(a, b []int64) int {
 		case b.Limit == AtLeast && agg.Func == record.Lquantize:
 			weight++
 		}
-		weights[i] = float64(weight)
+		weights = append(weights, float64(weight))
 		if weight == 0 && zero < 0 {
 			zero = i
 		}
@@ -161,16 +198,13 @@ func distributionComparer(agg *record.Agg) func(a, b []int64) int {
 	if agg.Func == record.Llquantize {
 		zero = 0
 	}
-	sum := func(words []int64) (s float64) {
-		for i, w := range weights {
-			s += w * float64(words[1+i])
-		}
-		return s
+	return weights, zero
+}
+
+// weighted is the sum of the buckets' weights times their counts.
+func weighted(weights []float64, words []int64) (sum float64) {
+	for i, w := range weights {
+		sum += w * float64(words[1+i])
 	}
-	return func(a, b []int64) int {
-		if c := cmp.Compare(sum(a), sum(b)); c != 0 || zero < 0 {
-			return c
-		}
-		return cmp.Compare(a[1+zero], b[1+zero])
-	}
+	return sum
 }

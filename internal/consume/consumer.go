@@ -73,14 +73,15 @@ type Consumer struct {
 	out     output
 	clauses []*clause
 
-	heading bool // the column titles have been printed
-	flow    flow
-	specs   map[uint32]*speculation
-	aggs    []aggState
-	symbols symbolCache
-	exited  bool
-	status  int
-	scratch []byte
+	heading  bool     // the column titles have been printed
+	prefixes []string // by probe
+	flow     flow
+	specs    map[uint32]*speculation
+	aggs     []aggState
+	symbols  symbolCache
+	exited   bool
+	status   int
+	scratch  []byte
 }
 
 // New returns a Consumer that writes to w. It fails where the layout does not
@@ -121,7 +122,8 @@ func (c *Consumer) Record(cpu int, data []byte) error {
 		return fmt.Errorf("a record of %d bytes, less than its header has", len(data))
 	}
 	index := binary.NativeEndian.Uint32(data[record.ClauseOffset:])
-	probe, err := c.probe(binary.NativeEndian.Uint32(data[record.ProbeOffset:]))
+	probeIndex := binary.NativeEndian.Uint32(data[record.ProbeOffset:])
+	probe, err := c.probe(probeIndex)
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func (c *Consumer) Record(cpu int, data []byte) error {
 	if len(data) < cl.Size {
 		return fmt.Errorf("a record of %d bytes: clause %d has %d", len(data), index, cl.Size)
 	}
-	e := event{cpu: cpu, probe: probe, clause: cl, data: data[:cl.Size]}
+	e := event{cpu: cpu, probe: probe, index: probeIndex, clause: cl, data: data[:cl.Size]}
 	if cl.speculates {
 		c.speculate(e)
 		return nil
@@ -169,6 +171,7 @@ func (c *Consumer) probe(index uint32) (*record.Probe, error) {
 type event struct {
 	cpu    int
 	probe  *record.Probe
+	index  uint32 // the probe's
 	clause *clause
 	data   []byte
 }
@@ -222,16 +225,21 @@ func (c *Consumer) printPrefix(e event, arrow string, indent int) {
 		b = appendFlow(b, e.probe, arrow, indent)
 	case !c.opts.Quiet:
 		b = appendRight(b, int64(e.cpu), 3)
-		b = append(b, ' ')
-		b = appendRight(b, int64(e.probe.ID), 6)
-		b = append(b, ' ')
-		b = appendBlanks(b, 32-len(e.probe.Function)-1-len(e.probe.Name))
-		b = append(b, e.probe.Function...)
-		b = append(b, ':')
-		b = append(b, e.probe.Name...)
-		b = append(b, ' ')
+		b = append(b, c.columns(e.index)...)
 	}
 	c.out.buf = b
+}
+
+// columns are the columns of a probe, rendered once.
+func (c *Consumer) columns(index uint32) string {
+	if c.prefixes == nil {
+		c.prefixes = make([]string, len(c.probes))
+	}
+	if c.prefixes[index] == "" {
+		p := &c.probes[index]
+		c.prefixes[index] = fmt.Sprintf(" %6d %32s ", p.ID, p.Function+":"+p.Name)
+	}
+	return c.prefixes[index]
 }
 
 func (c *Consumer) message(format string, args ...any) {

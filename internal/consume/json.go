@@ -207,8 +207,7 @@ func (c *Consumer) appendJSONStack(b, frames []byte, lookup func(uint64) symbol)
 			b = append(b, ',')
 		}
 		first = false
-		addr := word(frames)
-		b = appendJSONString(b, lookup(addr).text(addr, true))
+		b = appendJSONString(b, lookup(word(frames)).full)
 	}
 	return append(b, ']')
 }

@@ -85,11 +85,13 @@ func (o *output) truncate() error {
 	return nil
 }
 
+const blanks = "                                                                "
+
 func appendBlanks(b []byte, n int) []byte {
-	for ; n > 0; n-- {
-		b = append(b, ' ')
+	for ; n > len(blanks); n -= len(blanks) {
+		b = append(b, blanks...)
 	}
-	return b
+	return append(b, blanks[:max(n, 0)]...)
 }
 
 // appendRight prints v at the right of a column.

@@ -3,6 +3,7 @@ package consume
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"kinst/internal/aggregate"
@@ -23,20 +24,90 @@ func (g *group) sorted(o sortOrder) []uint32 {
 	t := g.table
 	byValue := aggregate.Comparer(t.Agg)
 	byKey := g.keyComparer(g, o.keyPos)
-	slices.SortFunc(g.rows, func(a, b uint32) int {
-		order := 0
-		if !o.byKey {
-			order = byValue(t.Value(int(a)), t.Value(int(b)))
+	ranks := g.ranks(o)
+	slices.SortFunc(ranks, func(a, b rank) int {
+		order := cmp.Compare(a.value, b.value)
+		if order == 0 && !o.byKey && !exactRank(t.Agg.Func) {
+			order = byValue(t.Value(int(a.row)), t.Value(int(b.row)))
 		}
 		if order == 0 {
-			order = byKey(int(a), int(b))
+			order = cmp.Compare(a.key, b.key)
+		}
+		if order == 0 {
+			order = byKey(int(a.row), int(b.row))
 		}
 		if o.reverse {
 			return -order
 		}
 		return order
 	})
+	for i, r := range ranks {
+		g.rows[i] = r.row
+	}
 	return g.rows
+}
+
+// rank is a row with numbers that decide most comparisons without a look at the
+// table: there may be a million rows.
+type rank struct {
+	value uint64 // ordered as the values are, except for ties; 0 where keys come first
+	key   uint64 // ordered as the first key is, except for ties
+	row   uint32
+}
+
+func (g *group) ranks(o sortOrder) []rank {
+	t := g.table
+	ranks := make([]rank, len(g.rows))
+	value := aggregate.Ranker(t.Agg)
+	first := o.keyPos
+	if first < 0 || first >= len(g.fields) {
+		first = 0
+	}
+	for i, row := range g.rows {
+		ranks[i].row = row
+		if !o.byKey {
+			ranks[i].value = value(t.Value(int(row)))
+		}
+		if len(g.fields) > 0 {
+			f := g.fields[first]
+			ranks[i].key = g.c.keyRank(f.Type, field(f, t.Key(int(row))))
+		}
+	}
+	return ranks
+}
+
+// exactRank reports whether equal ranks mean equal values.
+func exactRank(f record.AggFunc) bool {
+	switch f {
+	case record.Quantize, record.Lquantize, record.Llquantize:
+		return false
+	}
+	return true
+}
+
+// keyRank orders values as compareField does, as far as eight bytes can tell.
+func (c *Consumer) keyRank(t *record.Type, data []byte) uint64 {
+	switch t.Kind {
+	case record.Int, record.Enum, record.Pointer:
+		v := integer(t, data)
+		if t.Signed {
+			v ^= 1 << 63
+		}
+		return v
+	case record.Float:
+		return 0
+	case record.KernelStack, record.UserStack,
+		record.KernelSymbol, record.KernelFunc, record.KernelModule,
+		record.UserSymbol, record.UserFunc, record.UserModule, record.UserAddress:
+		return word(data)
+	}
+	text, ok := c.text(t, data)
+	if !ok {
+		text = data
+	}
+	var prefix [8]byte
+	copy(prefix[:], text)
+	return binary.BigEndian.Uint64(prefix[:])
 }
 
 // keyComparer returns the order of the keys of g and h, field by field, the

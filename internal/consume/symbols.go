@@ -28,6 +28,7 @@ type UserSymbols interface {
 type symbol struct {
 	module, name string
 	offset       uint64
+	full         string // as a frame of a stack shows it
 }
 
 // symbolCache keeps what was found out about addresses. It is emptied when it
@@ -46,7 +47,7 @@ const symbolCacheSize = 1 << 16
 
 func (c *Consumer) kernelSymbol(addr uint64) symbol {
 	if c.opts.Kernel == nil {
-		return symbol{}
+		return symbol{full: symbol{}.text(addr, true)}
 	}
 	if s, ok := c.symbols.kernel[addr]; ok {
 		return s
@@ -57,13 +58,14 @@ func (c *Consumer) kernelSymbol(addr uint64) symbol {
 	var s symbol
 	s.module, s.name, s.offset = c.opts.Kernel.KernelSymbol(addr)
 	s.name = c.demangled(s.name)
+	s.full = s.text(addr, true)
 	c.symbols.kernel[addr] = s
 	return s
 }
 
 func (c *Consumer) userSymbol(pid uint32, addr uint64) symbol {
 	if c.opts.User == nil {
-		return symbol{}
+		return symbol{full: symbol{}.text(addr, true)}
 	}
 	key := userAddress{pid, addr}
 	if s, ok := c.symbols.user[key]; ok {
@@ -78,6 +80,7 @@ func (c *Consumer) userSymbol(pid uint32, addr uint64) symbol {
 	if s.module != "" {
 		s.module = path.Base(s.module)
 	}
+	s.full = s.text(addr, true)
 	c.symbols.user[key] = s
 	return s
 }
@@ -171,7 +174,7 @@ func (c *Consumer) appendStack(b, frames []byte, indent int, spec *dformat.Spec,
 		if addr == 0 {
 			break
 		}
-		text := lookup(addr).text(addr, true)
+		text := lookup(addr).full
 		b = appendBlanks(b, indent)
 		if spec != nil {
 			b = spec.AppendText(b, text)
