@@ -108,7 +108,7 @@ func (s *scanner) substitute(l *lexeme, value string) {
 		if s.substituteInt(l, number, value[0] == '-') {
 			return
 		}
-	case value != "" && strings.Trim(value, identTail) == "":
+	case value != "" && strings.Trim(value, identTail) == "" && !strings.HasSuffix(value, "`"):
 		l.tok, l.str = IDENT, value
 		return
 	}
