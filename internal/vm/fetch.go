@@ -2,6 +2,7 @@ package vm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,37 +105,38 @@ func unpack(ctx context.Context, name, dir string) error {
 	return os.Chmod(tree, 0o755)
 }
 
+var (
+	completeRelease = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]`)  // not those of meta-packages
+	variantPackage  = regexp.MustCompile(`-(unsigned|dbg|dbgsym)$`) // beside the image itself
+	flavour         = regexp.MustCompile(`-[a-z][a-z0-9]*$`)        // of a release without architecture
+)
+
 // newestPackaged returns the newest release among the names of packages which
 // begins with prefix: of the flavours, the one for virtual machines before the
 // plain one before any other.
 func newestPackaged(packages []string, prefix, arch string) string {
-	complete := regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[^ ]*-[^ ]+$`)
-	variant := regexp.MustCompile(`-(unsigned|dbg|dbgsym)$`)
 	var releases []string
 	for _, name := range packages {
 		release, ok := strings.CutPrefix(name, imagePackage)
-		if ok && beginsRelease(release, prefix) && complete.MatchString(release) && !variant.MatchString(release) {
+		if ok && beginsRelease(release, prefix) && completeRelease.MatchString(release) && !variantPackage.MatchString(release) {
 			releases = append(releases, release)
 		}
-	}
-	rank := func(release string) int {
-		plain := regexp.MustCompile(`^[0-9.]+[-+0-9a-z.~]*-` + regexp.QuoteMeta(arch) + `$`)
-		switch {
-		case strings.HasSuffix(release, "-cloud-"+arch):
-			return 2
-		case plain.MatchString(release) && strings.Count(release, "-") <= 2:
-			return 1
-		}
-		return 0
 	}
 	if len(releases) == 0 {
 		return ""
 	}
-	return slices.MaxFunc(releases, func(a, b string) int {
-		if c := rank(a) - rank(b); c != 0 {
-			return c
+	rank := func(release string) int {
+		base, ofArch := strings.CutSuffix(release, "-"+arch)
+		switch {
+		case strings.HasSuffix(base, "-cloud"):
+			return 2
+		case ofArch && !flavour.MatchString(base):
+			return 1
 		}
-		return compareReleases(a, b)
+		return 0
+	}
+	return slices.MaxFunc(releases, func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), compareReleases(a, b))
 	})
 }
 

@@ -163,19 +163,19 @@ func virtioPorts() []string {
 		return nil
 	}
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		paths := make([]string, len(portNames))
+		paths := make([]string, len(lineNames))
 		found := 0
 		files, _ := filepath.Glob("/sys/class/virtio-ports/*/name")
 		for _, file := range files {
 			name, _ := os.ReadFile(file)
-			for i, want := range portNames {
-				if strings.TrimSpace(string(name)) == want {
+			for i, line := range lineNames {
+				if strings.TrimSpace(string(name)) == portName(line) {
 					paths[i] = filepath.Join("/dev", filepath.Base(filepath.Dir(file)))
 					found++
 				}
 			}
 		}
-		if found == len(portNames) {
+		if found == len(lineNames) {
 			return paths
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,7 +35,8 @@ const (
 	byteInterrupt = 'I'
 )
 
-// A line is a two-way byte stream: one end is kept, one goes to QEMU.
+// A line is a byte stream between the host and QEMU: one end is kept, one goes
+// to QEMU.
 type line struct {
 	host, qemu *os.File
 }
@@ -56,35 +58,55 @@ func (l *lines) each(f func(*line)) {
 	f(&l.console)
 	for _, t := range transports {
 		b := l.of[t]
+		if b == nil {
+			continue
+		}
 		f(&b.stdout)
 		f(&b.stderr)
 		f(&b.control)
 	}
 }
 
-func newLines() (*lines, error) {
-	l := &lines{of: map[transport]*bundle{}}
-	for _, t := range transports {
-		l.of[t] = new(bundle)
-	}
-	var err error
-	l.each(func(one *line) {
-		if err == nil {
-			*one, err = newLine()
+func newLines() (l *lines, err error) {
+	l = &lines{of: map[transport]*bundle{}}
+	defer func() {
+		if err != nil {
+			l.close()
 		}
-	})
-	if err != nil {
-		l.close()
+	}()
+	if l.console, err = outputLine(); err != nil {
+		return l, err
 	}
-	return l, err
+	for _, t := range transports {
+		b := new(bundle)
+		l.of[t] = b
+		if b.stdout, err = outputLine(); err != nil {
+			return l, err
+		}
+		if b.stderr, err = outputLine(); err != nil {
+			return l, err
+		}
+		if b.control, err = controlLine(); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
 }
 
-func newLine() (line, error) {
+// outputLine returns a line from QEMU to the host: a pipe, because QEMU's serial
+// port writes byte by byte and a socket keeps a buffer for each write.
+func outputLine() (line, error) {
+	host, qemu, err := os.Pipe()
+	return line{host, qemu}, err
+}
+
+// controlLine returns a line for both directions.
+func controlLine() (line, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return line{}, os.NewSyscallError("socketpair", err)
 	}
-	// The host's end is polled by Go's runtime, QEMU makes its own non-blocking.
+	// So that Go's runtime polls the host's end.
 	if err := unix.SetNonblock(fds[0], true); err != nil {
 		return line{}, os.NewSyscallError("fcntl", err)
 	}
@@ -98,6 +120,13 @@ func (l *lines) close() {
 	})
 }
 
+// Output that comes byte by byte, as a serial port's does, is left to gather:
+// being woken for each byte costs more than the byte.
+const (
+	smallRead = 1 << 10
+	gathering = time.Millisecond
+)
+
 // copyUntil copies src to dst up to, and without, the marker. Nothing is held
 // back but what may be the marker's beginning. It returns io.EOF when src ends
 // first, nil at the marker, or dst's error. The marker's first byte occurs
@@ -107,6 +136,9 @@ func copyUntil(dst io.Writer, src io.Reader, marker string) error {
 	held := 0 // bytes at the start of buf which begin the marker
 	for {
 		n, err := src.Read(buf[held:])
+		if n < smallRead {
+			time.Sleep(gathering)
+		}
 		pending := buf[:held+n]
 		end := bytes.Index(pending, []byte(marker))
 		if end >= 0 {

@@ -42,29 +42,32 @@ func qemuArgs(cfg *Config, image *Kernel, a accelerator) []string {
 		"-append", kernelCommandLine(cfg),
 	}
 	fd := fdLines
-	chardev := func(id string) string {
-		args = append(args, "-chardev", fmt.Sprintf("socket,id=%s,fd=%d", id, fd))
+	chardev := func(kind, id string) {
+		backend := fmt.Sprintf("file,id=%s,path=/proc/self/fd/%d", id, fd)
+		if kind == "control" {
+			backend = fmt.Sprintf("socket,id=%s,fd=%d", id, fd)
+		}
+		args = append(args, "-chardev", backend)
 		fd++
-		return "chardev:" + id
 	}
-	args = append(args, "-serial", chardev("console"))
-	args = append(args, "-device", "virtio-serial-pci")
-	for i, name := range portNames {
-		chardev(name)
-		args = append(args, "-device", fmt.Sprintf("virtserialport,nr=%d,chardev=%s,name=%s", i+1, name, name))
+	chardev("console", "console")
+	args = append(args, "-serial", "chardev:console", "-device", "virtio-serial-pci")
+	for i, kind := range lineNames {
+		chardev(kind, "virtio."+kind)
+		args = append(args, "-device", fmt.Sprintf("virtserialport,nr=%d,chardev=virtio.%s,name=%s", i+1, kind, portName(kind)))
 	}
-	for _, name := range serialNames {
-		args = append(args, "-serial", chardev(name))
+	for _, kind := range lineNames {
+		chardev(kind, "serial."+kind)
+		args = append(args, "-serial", "chardev:serial."+kind)
 	}
 	return args
 }
 
-// The names of the lines: those of the virtio-serial ports are seen by the
-// guest, in the order of a bundle's fields.
-var (
-	portNames   = []string{"kinst.stdout", "kinst.stderr", "kinst.control"}
-	serialNames = []string{"serial1", "serial2", "serial3"}
-)
+// lineNames names the lines of a bundle, in the order of its fields.
+var lineNames = []string{"stdout", "stderr", "control"}
+
+// portName is the name that the guest sees of a line's virtio-serial port.
+func portName(line string) string { return "kinst." + line }
 
 // kernelCommandLine returns the kernel's command line. The kernel ends the
 // machine on a panic: QEMU takes the reboot for a stop.
