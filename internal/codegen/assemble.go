@@ -1,0 +1,232 @@
+package codegen
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf/asm"
+
+	"kinst/internal/dlang/syntax"
+)
+
+// assemble turns code into instructions of the machine, its virtual registers
+// where the allocation says. Labels' names begin with prefix.
+func assemble(list []ins, a *allocation, prefix string) asm.Instructions {
+	w := &assembler{allocation: a, name: labelNames(list, prefix)}
+	for n := range list {
+		w.pos = list[n].pos
+		w.ins(&list[n])
+	}
+	return w.out
+}
+
+type assembler struct {
+	*allocation
+	out  asm.Instructions
+	name map[label]string
+	here string // the label that the next instruction bears
+	pos  syntax.Pos
+}
+
+// positionKey is the key of the metadata that tells which D an instruction is
+// for: a syntax.Pos. (Instruction.Source would be handed to the kernel, with
+// BTF, which costs more time than it takes to load most programs.)
+type positionKey struct{}
+
+func (w *assembler) emit(i asm.Instruction) {
+	if w.here != "" {
+		i = i.WithSymbol(w.here)
+		w.here = ""
+	}
+	if w.pos.IsValid() {
+		i.Metadata.Set(positionKey{}, w.pos)
+	}
+	w.out = append(w.out, i)
+}
+
+// labelNames names labels: those at one place share a name.
+func labelNames(list []ins, prefix string) map[label]string {
+	names := make(map[label]string)
+	here := ""
+	for n := range list {
+		if list[n].kind != place {
+			here = ""
+			continue
+		}
+		if here == "" {
+			here = fmt.Sprintf("%sL%d", prefix, list[n].to)
+		}
+		names[list[n].to] = here
+	}
+	return names
+}
+
+// read returns the machine's register that holds r, loading it into temp if it
+// is in memory.
+func (w *assembler) read(r reg, temp asm.Register) asm.Register {
+	if r == fp {
+		return asm.RFP
+	}
+	iv := &w.intervals[r]
+	if iv.spill == 0 {
+		return iv.at
+	}
+	w.emit(asm.LoadMem(temp, asm.RFP, int16(iv.spill), asm.DWord))
+	return temp
+}
+
+// target returns the register in which to compute r.
+func (w *assembler) target(r reg) asm.Register {
+	if iv := &w.intervals[r]; iv.spill == 0 {
+		return iv.at
+	}
+	return temp0
+}
+
+// wrote stores r if it lives in memory.
+func (w *assembler) wrote(r reg) {
+	if iv := &w.intervals[r]; iv.spill != 0 {
+		w.emit(asm.StoreMem(asm.RFP, int16(iv.spill), temp0, asm.DWord))
+	}
+}
+
+func (w *assembler) ins(i *ins) {
+	switch i.kind {
+	case plain:
+		w.plain(i)
+	case jump:
+		w.jump(i)
+	case place:
+		w.here = w.name[i.to]
+	case call:
+		w.call(i)
+	case loadImm:
+		w.emit(asm.LoadImm(w.target(i.dst), i.imm, asm.DWord))
+		w.wrote(i.dst)
+	case loadMap:
+		w.emit(asm.LoadMapPtr(w.target(i.dst), 0).WithReference(i.sym))
+		w.wrote(i.dst)
+	case loadValue:
+		w.emit(asm.LoadMapValue(w.target(i.dst), 0, uint32(i.imm)).WithReference(i.sym))
+		w.wrote(i.dst)
+	case param:
+		w.moveRaw(w.target(i.dst), asm.R1+asm.Register(i.imm))
+		w.wrote(i.dst)
+	case exit:
+		if i.src == noReg {
+			w.emit(asm.Mov.Imm(asm.R0, 0))
+		} else {
+			w.moveRaw(asm.R0, w.read(i.src, temp0))
+		}
+		w.emit(asm.Return())
+	}
+}
+
+func (w *assembler) moveRaw(dst, src asm.Register) {
+	if dst != src {
+		w.emit(asm.Mov.Reg(dst, src))
+	}
+}
+
+func (w *assembler) plain(i *ins) {
+	out := asm.Instruction{OpCode: i.op, Offset: i.off, Constant: i.imm}
+	switch i.op.Class() {
+	case asm.ALUClass, asm.ALU64Class:
+		w.alu(i, out)
+	case asm.LdXClass:
+		out.Src = w.read(i.src, temp1)
+		out.Dst = w.target(i.dst)
+		w.emit(out)
+		w.wrote(i.dst)
+	case asm.StXClass:
+		out.Dst = w.read(i.dst, temp0)
+		out.Src = w.read(i.src, temp1)
+		w.emit(out)
+	case asm.StClass:
+		out.Dst = w.read(i.dst, temp0)
+		w.emit(out)
+	}
+}
+
+func (w *assembler) alu(i *ins, out asm.Instruction) {
+	if i.op.ALUOp() != asm.Swap && i.op.Source() == asm.RegSource {
+		out.Src = w.read(i.src, temp1)
+	}
+	if i.op.ALUOp() == asm.Mov {
+		out.Dst = w.target(i.dst)
+	} else {
+		out.Dst = w.read(i.dst, temp0)
+	}
+	if i.isMove() && out.Dst == out.Src {
+		return
+	}
+	w.emit(out)
+	w.wrote(i.dst)
+}
+
+func (w *assembler) jump(i *ins) {
+	out := asm.Instruction{OpCode: i.op, Offset: -1, Constant: i.imm}
+	if i.op.JumpOp() != asm.Ja {
+		out.Dst = w.read(i.dst, temp0)
+		if i.op.Source() == asm.RegSource {
+			out.Src = w.read(i.src, temp1)
+		}
+	}
+	w.emit(out.WithReference(w.name[i.to]))
+}
+
+// call moves the arguments into their registers, calls, and takes the result.
+func (w *assembler) call(i *ins) {
+	var moves []move
+	for n, r := range i.args {
+		if r == fp || w.intervals[r].spill == 0 {
+			moves = append(moves, move{asm.R1 + asm.Register(n), w.read(r, temp0)})
+		}
+	}
+	w.moves(moves)
+	for n, r := range i.args {
+		if r != fp && w.intervals[r].spill != 0 {
+			w.read(r, asm.R1+asm.Register(n))
+		}
+	}
+	if i.sub != nil {
+		w.emit(asm.Call.Label(i.sub.name))
+	} else {
+		w.emit(i.fn.Call())
+	}
+	if i.dst == noReg || w.intervals[i.dst].uses < 2 {
+		return // nobody looks at the result
+	}
+	w.moveRaw(w.target(i.dst), asm.R0)
+	w.wrote(i.dst)
+}
+
+// A move is a register that takes another one's value.
+type move struct{ dst, src asm.Register }
+
+// moves makes moves as if all happened at once.
+func (w *assembler) moves(pending []move) {
+	for len(pending) > 0 {
+		n := ready(pending)
+		if n < 0 { // only cycles are left
+			w.moveRaw(temp0, pending[0].src)
+			pending[0].src = temp0
+			continue
+		}
+		w.moveRaw(pending[n].dst, pending[n].src)
+		pending = append(pending[:n], pending[n+1:]...)
+	}
+}
+
+// ready finds a move whose destination no other move still reads.
+func ready(pending []move) int {
+	for n, m := range pending {
+		blocked := false
+		for k, other := range pending {
+			blocked = blocked || k != n && other.src == m.dst
+		}
+		if !blocked {
+			return n
+		}
+	}
+	return -1
+}

@@ -1,0 +1,201 @@
+package codegen
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+
+	"kinst/internal/dlang/types"
+	"kinst/internal/isa"
+	"kinst/internal/provider"
+	"kinst/internal/record"
+)
+
+// A Unit is the probes that share a program, and the clauses that it runs.
+type Unit struct {
+	Context *provider.Context
+	Clauses []*types.Clause // in program order
+	Probes  []*provider.Probe
+	First   uint32 // index of Probes[0] in the session's table of probes
+}
+
+// Options are the session's options as far as they shape the programs. Sizes
+// are in bytes; 0 stands for the default.
+type Options struct {
+	Arch       *isa.Arch
+	Strsize    int // of a string, its NUL included: 256
+	Bufsize    int // of a CPU's ring buffer: 4 MiB
+	Aggsize    int // of an aggregation's rows, per CPU: 4 MiB
+	Dynvarsize int // of the thread-local variables, and of each associative array: 1 MiB
+	Nspec      int // speculations: 1
+
+	// ID returns the number of a probe, as -l prints it, for the variable id.
+	// Nil numbers probes by their place in the session's table, from 1.
+	ID func(*provider.Probe) uint32
+}
+
+const (
+	defaultStrsize    = 256
+	defaultBufsize    = 4 << 20
+	defaultAggsize    = 4 << 20
+	defaultDynvarsize = 1 << 20
+)
+
+func (o *Options) fill() {
+	def := func(n *int, v int) {
+		if *n == 0 {
+			*n = v
+		}
+	}
+	def(&o.Strsize, defaultStrsize)
+	def(&o.Bufsize, defaultBufsize)
+	def(&o.Aggsize, defaultAggsize)
+	def(&o.Dynvarsize, defaultDynvarsize)
+	def(&o.Nspec, 1)
+}
+
+// A Program is a compiled D program.
+type Program struct {
+	Layout *record.Layout
+	// Maps are the maps that the programs use, by name; Programs are in the
+	// order of the units.
+	Maps     map[string]*ebpf.MapSpec
+	Programs []*ebpf.ProgramSpec
+	bufsize  int
+}
+
+// Compile compiles the units of a session. The layout's indexes of clauses
+// count over all units.
+func Compile(units []*Unit, opts Options) (*Program, error) {
+	opts.fill()
+	if opts.Arch == nil {
+		return nil, fmt.Errorf("compiling for no architecture")
+	}
+	c := newCompiler(units, opts)
+	p := &Program{Layout: c.layout, Maps: c.maps, bufsize: opts.Bufsize}
+	for i, u := range units {
+		code, err := c.unit(u)
+		if err != nil {
+			return nil, fmt.Errorf("compiling the program of %s: %w", u.Probes[0].Desc, err)
+		}
+		p.Programs = append(p.Programs, &ebpf.ProgramSpec{
+			Name:         fmt.Sprintf("kinst_%d", i),
+			Type:         programTypes[u.Context.Hook],
+			Instructions: code,
+			// The helpers that read memory ask for a licence compatible with
+			// the kernel's.
+			License: "Dual BSD/GPL",
+		})
+	}
+	c.finish()
+	return p, nil
+}
+
+var programTypes = [...]ebpf.ProgramType{
+	provider.HookRun:           ebpf.RawTracepoint,
+	provider.HookKprobe:        ebpf.Kprobe,
+	provider.HookPerfEvent:     ebpf.PerfEvent,
+	provider.HookTracepoint:    ebpf.TracePoint,
+	provider.HookRawTracepoint: ebpf.RawTracepoint,
+	provider.HookUprobe:        ebpf.Kprobe,
+}
+
+// A compiler compiles the units of one session.
+type compiler struct {
+	opts     Options
+	units    []*Unit
+	layout   *record.Layout
+	maps     map[string]*ebpf.MapSpec
+	vars     map[*types.Var]*variable
+	aggs     map[*types.Agg]*aggregation
+	globals  globals
+	self     int // bytes of a thread's variables
+	scratch  int // bytes of a scratch value
+	drop     *subprogram
+	dynamics int // variables so far that have a map of their own
+	sites    int // tables of sites so far
+}
+
+func newCompiler(units []*Unit, opts Options) *compiler {
+	c := &compiler{
+		opts:    opts,
+		units:   units,
+		layout:  &record.Layout{Strsize: opts.Strsize},
+		maps:    make(map[string]*ebpf.MapSpec),
+		vars:    make(map[*types.Var]*variable),
+		aggs:    make(map[*types.Agg]*aggregation),
+		globals: globals{bytes: make([]byte, controlSize), strings: make(map[string]int)},
+	}
+	c.planVars()
+	c.planAggs()
+	return c
+}
+
+// unit compiles the program of a unit, its subprograms behind it.
+func (c *compiler) unit(u *Unit) (asm.Instructions, error) {
+	g := newGenerator(c, u)
+	if err := g.program(); err != nil {
+		return nil, err
+	}
+	a, err := allocate(g.list, g.regs, g.maxFrame)
+	if err != nil {
+		return nil, err
+	}
+	c.scratch = max(c.scratch, g.scratchMax)
+	out := assemble(g.list, a, "")
+	out, err = withSubprograms(out, g.called())
+	if err != nil {
+		return nil, err
+	}
+	c.use(out)
+	return out, nil
+}
+
+// withSubprograms appends the subprograms that a program calls, directly or
+// not.
+func withSubprograms(out asm.Instructions, subs []*subprogram) (asm.Instructions, error) {
+	seen := make(map[*subprogram]bool)
+	for len(subs) > 0 {
+		s := subs[0]
+		subs = subs[1:]
+		if seen[s] {
+			continue
+		}
+		seen[s] = true
+		body, more, err := s.assembled()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		out = append(out, body...)
+		subs = append(subs, more...)
+	}
+	return out, nil
+}
+
+// A globals is the contents of the map kinst_globals: the control block, the
+// global variables and the program's string constants.
+type globals struct {
+	bytes   []byte
+	strings map[string]int
+
+	zeroAt, zeroSize int // bytes that stay 0
+}
+
+// alloc takes so many bytes, aligned to 8, and returns their offset.
+func (g *globals) alloc(size int) int {
+	off := (len(g.bytes) + 7) &^ 7
+	g.bytes = append(g.bytes, make([]byte, off-len(g.bytes)+size)...)
+	return off
+}
+
+// constant returns the offset of a NUL-terminated string.
+func (g *globals) constant(s string) int {
+	if off, ok := g.strings[s]; ok {
+		return off
+	}
+	off := g.alloc(len(s) + 1)
+	copy(g.bytes[off:], s)
+	g.strings[s] = off
+	return off
+}

@@ -1,0 +1,177 @@
+package codegen
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+
+	"kinst/internal/dlang/syntax"
+	"kinst/internal/dlang/types"
+	"kinst/internal/record"
+)
+
+// A dynamic is an associative array, or a thread-local variable that is no
+// number: a hash map of its own, whose keys begin with the thread where there
+// is one. An element that is 0 or the null string does not exist.
+type dynamic struct {
+	name    string
+	thread  bool
+	keys    []record.Field
+	keySize int
+	size    int // of an element in the map
+}
+
+// planDynamic gives a dynamic variable its map. The keys that are strings have
+// room for the longest that any use has.
+func (c *compiler) planDynamic(v *types.Var, refs []*types.VarRef) *dynamic {
+	c.dynamics++
+	d := &dynamic{name: fmt.Sprintf("kinst_var_%d", c.dynamics), thread: v.Scope == syntax.Thread}
+	b := recordBuilder{}
+	if d.thread {
+		b.size = 4
+	}
+	for i, t := range v.Keys {
+		rt := t.Record()
+		if t.IsString() {
+			rt.Size = 0
+			for _, ref := range refs {
+				rt.Size = max(rt.Size, (c.capacity(ref.Keys[i])+7)&^7)
+			}
+		}
+		d.keys = append(d.keys, b.field(rt, rt.Size))
+	}
+	d.keySize = max((b.size+3)&^3, 4)
+	d.size = (v.Type.Base().Size + 7) &^ 7
+	c.maps[d.name] = &ebpf.MapSpec{
+		Name: d.name, Type: ebpf.Hash, KeySize: uint32(d.keySize), ValueSize: uint32(d.size),
+		MaxEntries: entries(c.opts.Dynvarsize, d.keySize+d.size),
+	}
+	return d
+}
+
+// An element is an element of a dynamic variable.
+type element struct {
+	*dynamic
+	key region
+	t   *types.Type
+}
+
+// element evaluates the keys of an element.
+func (g *generator) element(x *types.VarRef) *element {
+	d := g.variable(x.Var).dynamic
+	e := &element{d, g.temp(d.keySize), x.Type()}
+	end := 0
+	if d.thread {
+		g.store(e.key.base, e.key.off, g.get(resThread), 4)
+		end = 4
+	}
+	g.tuple(e.key, end, d.keys, x.Keys)
+	return e
+}
+
+// find looks the element up, and goes to none if there is none.
+func (e *element) find(g *generator, none label) reg {
+	at := g.call(asm.FnMapLookupElem, g.mapPtr(e.name), g.addr(e.key))
+	g.jumpIfImm(asm.JEq, w64, at, 0, none)
+	return at
+}
+
+func (e *element) load(g *generator) reg {
+	r := g.constant(0, w64)
+	none := g.newLabel()
+	at := e.find(g, none)
+	g.move(r, (&object{region{base: at}, e.t}).load(g), w64)
+	g.place(none)
+	return r
+}
+
+func (e *element) store(g *generator, v reg) {
+	absent, remove, done := g.newLabel(), g.newLabel(), g.newLabel()
+	at := e.find(g, absent)
+	g.jumpIfImm(asm.JEq, w64, v, 0, remove)
+	(&object{region{base: at}, e.t}).store(g, v)
+	g.jump(done)
+	g.place(absent)
+	g.jumpIfImm(asm.JEq, w64, v, 0, done)
+	g.memory(func() {
+		value := g.temp(e.size)
+		g.storeImm(value.base, value.off, 0, 8)
+		g.store(value.base, value.off, v, e.t.Base().Size)
+		e.insert(g, value)
+	})
+	g.jump(done)
+	g.place(remove)
+	e.remove(g)
+	g.place(done)
+}
+
+// insert makes the element, or replaces it.
+func (e *element) insert(g *generator, value region) {
+	good := g.newLabel()
+	failed := g.call(asm.FnMapUpdateElem, g.mapPtr(e.name), g.addr(e.key), g.addr(value), g.constant(uint64(ebpf.UpdateAny), w64))
+	g.jumpIfImm(asm.JEq, w64, failed, 0, good)
+	g.lost(record.LossVariables)
+	g.place(good)
+}
+
+func (e *element) remove(g *generator) {
+	g.call(asm.FnMapDeleteElem, g.mapPtr(e.name), g.addr(e.key))
+}
+
+// variableInto copies a string variable.
+func (g *generator) variableInto(x *types.VarRef, to region) {
+	switch loc := g.locateVar(x).(type) {
+	case *object:
+		g.copyString(to, str{region: loc.region})
+	case *element:
+		none, end := g.newLabel(), g.newLabel()
+		at := loc.find(g, none)
+		g.copyString(to, str{region: region{base: at, size: loc.size}})
+		g.jump(end)
+		g.place(none)
+		g.storeImm(to.base, to.off, 0, 1)
+		g.place(end)
+	}
+}
+
+// assignObject assigns a string or a struct.
+func (g *generator) assignObject(x *types.Assign) {
+	loc := g.locateObject(x.Left)
+	if o, ok := loc.(*object); ok {
+		g.objectInto(x.Value, o.region)
+		return
+	}
+	e := loc.(*element)
+	if s, ok := x.Value.(*types.Str); ok && s.Value == "" {
+		e.remove(g)
+		return
+	}
+	g.memory(func() {
+		value := g.temp(e.size)
+		g.objectInto(x.Value, value)
+		e.insert(g, value)
+	})
+}
+
+// locateObject finds the object that a string or struct is assigned to.
+func (g *generator) locateObject(x types.Expr) location {
+	if v, ok := x.(*types.VarRef); ok {
+		return g.locateVar(v)
+	}
+	h := g.home(x)
+	return &object{h.region, x.Type()}
+}
+
+// objectInto writes a string or a struct.
+func (g *generator) objectInto(x types.Expr, to region) {
+	if x.Type().IsString() {
+		if to.size > g.opts.Strsize {
+			to.size = g.opts.Strsize
+		}
+		g.stringInto(x, to)
+		return
+	}
+	to.size = x.Type().Base().Size
+	g.copyObject(x, to)
+}

@@ -1,0 +1,414 @@
+package codegen
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+
+	"kinst/internal/dlang/types"
+	"kinst/internal/provider"
+	"kinst/internal/record"
+)
+
+// A class is hooks whose programs do not interrupt one another on a CPU, so
+// that they can share memory.
+type class int
+
+const (
+	classRun class = iota // run by user space, with preemption disabled
+	// classProbe: kprobes, perf events and tracepoints exclude one another
+	// (bpf_prog_active).
+	classProbe
+	classRaw
+	classUser
+	classes
+)
+
+var hookClass = [...]class{
+	provider.HookRun:           classRun,
+	provider.HookKprobe:        classProbe,
+	provider.HookPerfEvent:     classProbe,
+	provider.HookTracepoint:    classProbe,
+	provider.HookRawTracepoint: classRaw,
+	provider.HookUprobe:        classUser,
+}
+
+// A generator writes the program of one unit.
+type generator struct {
+	*compiler
+	code
+	unit   *Unit
+	class  class
+	ctx    reg
+	exitTo label // the end of the program
+
+	scopes []map[resource]reg // resources at hand, innermost last
+	clause *clause            // that is being written
+	locals *locals
+
+	current []location // of the assignments being written, innermost last
+	bound   map[*types.Binding]value
+
+	scratchUsed, scratchMax int
+}
+
+func newGenerator(c *compiler, u *Unit) *generator {
+	g := &generator{compiler: c, unit: u, class: hookClass[u.Context.Hook], bound: make(map[*types.Binding]value)}
+	g.exitTo = g.newLabel()
+	return g
+}
+
+// A failure is why a program cannot be written; writers panic with it.
+type failure struct{ error }
+
+// fail gives up the program.
+func (g *generator) fail(format string, args ...any) {
+	panic(failure{fmt.Errorf("%s: %w", g.pos, fmt.Errorf(format, args...))})
+}
+
+// program writes the whole program.
+func (g *generator) program() (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
+	g.ctx = g.param(0)
+	if g.unit.Context.Hook != provider.HookRun {
+		g.whileTracing()
+	}
+	g.emit(ins{kind: start})
+	g.scope(func() {
+		g.declareLocals()
+		for i, c := range g.unit.Clauses {
+			g.writeClause(i, c)
+		}
+	})
+	g.place(g.exitTo)
+	g.exit(noReg)
+	g.expand()
+	return nil
+}
+
+// whileTracing ends the program unless the session is tracing.
+func (g *generator) whileTracing() {
+	state := g.newReg()
+	g.load(state, g.mapValue(globalsMap, 0), stateOffset, 4)
+	g.jumpIfImm(asm.JNE, w64, state, int64(Tracing), g.exitTo)
+}
+
+// scope runs f with a list of its own of the resources at hand: what f takes
+// is not at hand behind it, where it may not have run.
+func (g *generator) scope(f func()) {
+	g.scopes = append(g.scopes, make(map[resource]reg))
+	f()
+	g.scopes = g.scopes[:len(g.scopes)-1]
+}
+
+// forget drops a resource that is no longer what it was.
+func (g *generator) forget(r resource) {
+	for _, s := range g.scopes {
+		delete(s, r)
+	}
+}
+
+// memory runs f and gives back the stack and scratch memory that it took.
+func (g *generator) memory(f func()) {
+	frame, scratch := g.frame, g.scratchUsed
+	f()
+	g.frame, g.scratchUsed = frame, scratch
+}
+
+// A region is memory that the verifier knows to be ours.
+type region struct {
+	base reg
+	off  int
+	size int
+}
+
+// at is the region from byte n on.
+func (r region) at(n int) region { return region{r.base, r.off + n, r.size - n} }
+
+// smallObject is the largest object that is kept on the stack, and
+// stackObjects how much of the stack objects may take altogether.
+const (
+	smallObject  = 128
+	stackObjects = 288
+)
+
+// temp takes memory for an object: on the stack, or in scratch memory. It
+// holds what it held before.
+func (g *generator) temp(size int) region {
+	if size <= smallObject && g.frame+size <= stackObjects {
+		return region{fp, g.stack(size), size}
+	}
+	off := g.scratchUsed
+	g.scratchUsed += (size + 7) &^ 7
+	g.scratchMax = max(g.scratchMax, g.scratchUsed)
+	return region{g.get(resScratch), off, size}
+}
+
+// addr is the address of a region in a register.
+func (g *generator) addr(r region) reg { return g.addressOf(r.base, r.off) }
+
+// zero clears a region.
+func (g *generator) zero(r region) {
+	if r.size > 64 {
+		g.call(asm.FnProbeReadKernel, g.addr(r), g.constant(uint64(r.size), w64), g.mapValue(globalsMap, g.zeros(r.size)))
+		return
+	}
+	n := 0
+	for _, size := range []int{8, 4, 2, 1} {
+		for ; r.size-n >= size; n += size {
+			g.storeImm(r.base, r.off+n, 0, size)
+		}
+	}
+}
+
+// zeros returns the offset in kinst_globals of so many bytes that are 0.
+func (c *compiler) zeros(size int) int {
+	if size > c.globals.zeroSize {
+		c.globals.zeroSize = size
+		c.globals.zeroAt = c.globals.alloc(size)
+	}
+	return c.globals.zeroAt
+}
+
+// A resource is something that a program fetches at most once in a stretch of
+// code that has it at hand.
+type resource int
+
+const (
+	resScratch resource = iota // scratch memory of this class and CPU
+	resIndex                   // the probe's index in the session's table
+	resTime                    // nanoseconds; the same all through a program
+	resPidTgid                 // bpf_get_current_pid_tgid
+	resUidGid                  // bpf_get_current_uid_gid
+	resCPU
+	resTask    // the current task
+	resGlobals // the value of kinst_globals
+	resThread  // the key of this thread in kinst_self
+	resources
+)
+
+// get returns a register that holds a resource. It must not be changed.
+func (g *generator) get(r resource) reg {
+	for _, s := range slices.Backward(g.scopes) {
+		if at, ok := s[r]; ok {
+			return at
+		}
+	}
+	dst := g.newReg()
+	n := -1
+	if g.clause != nil {
+		n = g.clause.number
+	}
+	g.emit(ins{kind: need, dst: dst, res: r, clause: n})
+	g.scopes[len(g.scopes)-1][r] = dst
+	return dst
+}
+
+// A demand is the need of a program for a resource.
+type demand struct {
+	clauses map[int]bool // that need it
+	always  bool         // one of them has no predicate
+	shared  reg          // holds it for all of them, if it is fetched once
+}
+
+func (g *generator) demands() []demand {
+	all := make([]demand, resources)
+	for n := range g.list {
+		i := &g.list[n]
+		if i.kind != need {
+			continue
+		}
+		d := &all[i.res]
+		if d.clauses == nil {
+			d.clauses = make(map[int]bool)
+		}
+		d.clauses[i.clause] = true
+		d.always = d.always || i.clause < 0 || g.unit.Clauses[i.clause].Predicate == nil
+	}
+	for r := range all {
+		if len(all[r].clauses) > 1 && (all[r].always || resource(r) == resTime) {
+			all[r].shared = g.newReg()
+		}
+	}
+	return all
+}
+
+// expand replaces the needs by the code that fetches the resources. What
+// several clauses need is fetched once at the start, if one of them has no
+// predicate that might make it superfluous. The time must be the same in all
+// clauses: if all have predicates, the first that needs it fetches it.
+func (g *generator) expand() {
+	all := g.demands()
+	old := g.list
+	g.list = nil
+	g.frame = g.maxFrame // what is on the stack may be in use
+	same := make(map[reg]reg)
+	for _, i := range old {
+		g.pos = i.pos
+		switch d := &all[i.res]; {
+		case i.kind == start:
+			g.fetchShared(all)
+		case i.kind != need:
+			g.list = append(g.list, i)
+		case d.shared == noReg:
+			g.fetch(i.res, i.dst)
+		default:
+			same[i.dst] = d.shared
+			if !d.always {
+				late := g.newLabel()
+				g.jumpIfImm(asm.JNE, w64, d.shared, 0, late)
+				g.fetch(i.res, d.shared)
+				g.place(late)
+			}
+		}
+	}
+	for n := range g.list {
+		g.list[n].uses(func(r *reg) {
+			if s, ok := same[*r]; ok {
+				*r = s
+			}
+		})
+	}
+}
+
+// fetchShared fetches what is fetched once at the start.
+func (g *generator) fetchShared(all []demand) {
+	for r := range all {
+		switch d := &all[r]; {
+		case d.shared == noReg:
+		case d.always:
+			g.fetch(resource(r), d.shared)
+		default:
+			g.set(d.shared, 0, w64)
+		}
+	}
+}
+
+// fetch writes the code that fetches a resource.
+func (g *generator) fetch(r resource, dst reg) {
+	switch r {
+	case resScratch:
+		g.fetchScratch(dst)
+	case resIndex:
+		g.fetchIndex(dst)
+	case resTime:
+		g.move(dst, g.call(asm.FnKtimeGetNs), w64)
+	case resPidTgid:
+		g.move(dst, g.call(asm.FnGetCurrentPidTgid), w64)
+	case resUidGid:
+		g.move(dst, g.call(asm.FnGetCurrentUidGid), w64)
+	case resCPU:
+		g.move(dst, g.call(asm.FnGetSmpProcessorId), w32)
+	case resTask:
+		g.move(dst, g.call(asm.FnGetCurrentTask), w64)
+	case resGlobals:
+		g.emit(ins{kind: loadValue, dst: dst, sym: globalsMap})
+	case resThread:
+		g.fetchThread(dst)
+	}
+}
+
+func (g *generator) fetchScratch(dst reg) {
+	frame := g.frame
+	key := g.stack(4)
+	g.storeImm(fp, key, int64(g.class), 4)
+	g.move(dst, g.call(asm.FnMapLookupElem, g.mapPtr(scratchMap), g.addressOf(fp, key)), w64)
+	g.jumpIfImm(asm.JEq, w64, dst, 0, g.exitTo)
+	g.frame = frame
+}
+
+// fetchThread makes the key of a thread: its ID, or for an idle thread, which
+// has ID 0 on every CPU, the complement of the CPU's number.
+func (g *generator) fetchThread(dst reg) {
+	done := g.newLabel()
+	g.move(dst, g.call(asm.FnGetCurrentPidTgid), w32)
+	g.jumpIfImm(asm.JNE, w64, dst, 0, done)
+	g.move(dst, g.call(asm.FnGetSmpProcessorId), w32)
+	g.aluImm(asm.Xor, w32, dst, -1)
+	g.place(done)
+}
+
+// fetchIndex finds out which probe fired.
+func (g *generator) fetchIndex(dst reg) {
+	u := g.unit
+	switch {
+	case len(u.Probes) == 1:
+		g.set(dst, uint64(u.First), w64)
+	case u.Context.Lookup == provider.LookupCookie:
+		g.move(dst, g.call(asm.FnGetAttachCookie, g.ctx), w64)
+	default:
+		g.lookupSite(dst)
+	}
+}
+
+// maxSiteTable is the longest stretch of addresses that a table of sites
+// covers, 4 bytes for each; sites that are farther apart are found by hashing.
+const maxSiteTable = 64 << 10
+
+// noSite marks the addresses at which there is no probe.
+const noSite = ^uint32(0)
+
+func (g *generator) lookupSite(dst reg) {
+	low, high := g.unit.Probes[0].Addr, g.unit.Probes[0].Addr
+	for _, p := range g.unit.Probes {
+		low, high = min(low, p.Addr), max(high, p.Addr)
+	}
+	ip := g.newReg()
+	pc, _ := g.opts.Arch.Register(g.opts.Arch.PC)
+	g.load(ip, g.ctx, pc.Offset, 8)
+	name := siteMap(g.sites)
+	g.sites++
+	if high-low > maxSiteTable {
+		g.hashSites(dst, ip, name)
+		return
+	}
+	table := make([]uint32, high-low+1)
+	for i := range table {
+		table[i] = noSite
+	}
+	for i, p := range g.unit.Probes {
+		table[p.Addr-low] = g.unit.First + uint32(i)
+	}
+	g.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(4 * len(table)), MaxEntries: 1,
+		Contents: []ebpf.MapKV{{Key: uint32(0), Value: table}}}
+	g.alu(asm.Sub, w64, ip, g.constant(low+uint64(g.unit.Context.IPBias), w64))
+	g.jumpIfImm(asm.JGT, w64, ip, int64(high-low), g.exitTo)
+	g.aluImm(asm.LSh, w64, ip, 2)
+	at := g.mapValue(name, 0)
+	g.alu(asm.Add, w64, at, ip)
+	g.load(dst, at, 0, 4)
+	if slices.Contains(table, noSite) {
+		g.jumpIfImm(asm.JEq, w32, dst, -1, g.exitTo)
+	}
+}
+
+func (g *generator) hashSites(dst, ip reg, name string) {
+	m := &ebpf.MapSpec{Name: name, Type: ebpf.Hash, KeySize: 8, ValueSize: 4, MaxEntries: uint32(len(g.unit.Probes))}
+	for i, p := range g.unit.Probes {
+		m.Contents = append(m.Contents, ebpf.MapKV{Key: p.Addr, Value: g.unit.First + uint32(i)})
+	}
+	g.maps[name] = m
+	if bias := g.unit.Context.IPBias; bias != 0 {
+		g.aluImm(asm.Sub, w64, ip, int64(bias))
+	}
+	g.memory(func() {
+		key := g.stack(8)
+		g.store(fp, key, ip, 8)
+		at := g.call(asm.FnMapLookupElem, g.mapPtr(name), g.addressOf(fp, key))
+		g.jumpIfImm(asm.JEq, w64, at, 0, g.exitTo)
+		g.load(dst, at, 0, 4)
+	})
+}
+
+// lost counts a loss.
+func (g *generator) lost(l record.Loss) { g.callSub(subLost, g.constant(uint64(l), w64)) }

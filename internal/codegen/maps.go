@@ -1,0 +1,83 @@
+package codegen
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+
+	"kinst/internal/record"
+)
+
+// Names of the maps that are there at most once. The kernel keeps 15 bytes of
+// a name.
+const (
+	globalsMap = "kinst_globals" // control block, global variables, string constants
+	ringsMap   = "kinst_rings"   // by CPU: its ring buffer
+	lossesMap  = "kinst_losses"  // per CPU, by record.Loss: how many
+	scratchMap = "kinst_scratch" // per CPU, by class of hook: memory of a program that runs
+	selfMap    = "kinst_self"    // by thread: its scalar variables
+)
+
+// use makes sure that the maps are there that instructions refer to, as far as
+// their shape does not depend on the program.
+func (c *compiler) use(list asm.Instructions) {
+	for i := range list {
+		if list[i].IsLoadFromMap() {
+			c.fixedMap(list[i].Reference())
+		}
+	}
+}
+
+func (c *compiler) fixedMap(name string) {
+	if c.maps[name] != nil {
+		return
+	}
+	switch name {
+	case globalsMap:
+		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE}
+	case ringsMap:
+		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.ArrayOfMaps, KeySize: 4, ValueSize: 4,
+			InnerMap: c.ring("kinst_ring")}
+	case lossesMap:
+		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(record.Losses)}
+	case scratchMap:
+		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.PerCPUArray, KeySize: 4, MaxEntries: uint32(classes)}
+	}
+}
+
+func (c *compiler) ring(name string) *ebpf.MapSpec {
+	size := os.Getpagesize()
+	for size < c.opts.Bufsize {
+		size *= 2
+	}
+	return &ebpf.MapSpec{Name: name, Type: ebpf.RingBuf, MaxEntries: uint32(size)}
+}
+
+// finish gives the maps the sizes that are known when all is compiled.
+func (c *compiler) finish() {
+	c.fixedMap(globalsMap)
+	m := c.maps[globalsMap]
+	m.ValueSize = uint32(max(len(c.globals.bytes), os.Getpagesize()))
+	contents := make([]byte, m.ValueSize)
+	copy(contents, c.globals.bytes)
+	m.Contents = []ebpf.MapKV{{Key: uint32(0), Value: contents}}
+	if m := c.maps[scratchMap]; m != nil {
+		m.ValueSize = uint32((c.scratch + 7) &^ 7)
+	}
+	if m := c.maps[selfMap]; m != nil {
+		m.ValueSize = uint32(c.self)
+		m.MaxEntries = entries(c.opts.Dynvarsize, 8+c.self)
+	}
+}
+
+// hashOverhead is about what the kernel's hash maps need for an entry beside
+// its key and value.
+const hashOverhead = 64
+
+// entries is how many entries of a hash map fit into so many bytes.
+func entries(bytes, entry int) uint32 { return uint32(max(bytes/(entry+hashOverhead), 16)) }
+
+func siteMap(n int) string { return fmt.Sprintf("kinst_sites_%d", n) }

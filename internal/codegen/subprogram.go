@@ -1,0 +1,199 @@
+package codegen
+
+import (
+	"github.com/cilium/ebpf/asm"
+
+	"kinst/internal/aggregate"
+	"kinst/internal/record"
+)
+
+// A subprogram is code that several places call. Its arguments are the
+// registers' first ones.
+type subprogram struct {
+	name  string
+	build func(*code)
+}
+
+// assembled builds a subprogram and what it calls itself.
+func (s *subprogram) assembled() (asm.Instructions, []*subprogram, error) {
+	c := new(code)
+	s.build(c)
+	a, err := allocate(c.list, c.regs, c.maxFrame)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := assemble(c.list, a, s.name+"_")
+	out[0] = out[0].WithSymbol(s.name)
+	return out, c.called(), nil
+}
+
+// called lists the subprograms that the code calls, each once.
+func (c *code) called() []*subprogram {
+	var subs []*subprogram
+	seen := make(map[*subprogram]bool)
+	for _, i := range c.list {
+		if i.sub != nil && !seen[i.sub] {
+			seen[i.sub] = true
+			subs = append(subs, i.sub)
+		}
+	}
+	return subs
+}
+
+// subSend sends a record into this CPU's ring: (record, size).
+var subSend *subprogram
+
+// subFault sends the record of a fault: (clause<<32 | probe, action<<32 |
+// fault, value).
+var subFault *subprogram
+
+// subLost counts a loss: (record.Loss).
+var subLost = &subprogram{"kinst_lost", func(c *code) {
+	kind := c.param(0)
+	key := c.stack(4)
+	out := c.newLabel()
+	c.store(fp, key, kind, 4)
+	count := c.call(asm.FnMapLookupElem, c.mapPtr(lossesMap), c.addressOf(fp, key))
+	c.jumpIfImm(asm.JEq, w64, count, 0, out)
+	c.atomicAdd(count, 0, c.constant(1, w64))
+	c.place(out)
+	c.exit(noReg)
+}}
+
+func init() {
+	subSend = &subprogram{"kinst_send", buildSend}
+	subFault = &subprogram{"kinst_fault", buildFault}
+}
+
+func buildSend(c *code) {
+	rec, size := c.param(0), c.param(1)
+	lost, out := c.newLabel(), c.newLabel()
+	key := c.stack(4)
+	c.store(fp, key, c.call(asm.FnGetSmpProcessorId), 4)
+	ring := c.call(asm.FnMapLookupElem, c.mapPtr(ringsMap), c.addressOf(fp, key))
+	c.jumpIfImm(asm.JEq, w64, ring, 0, lost)
+	failed := c.call(asm.FnRingbufOutput, ring, rec, size, c.constant(0, w64))
+	c.jumpIfImm(asm.JEq, w64, failed, 0, out)
+	c.place(lost)
+	c.callSub(subLost, c.constant(uint64(record.LossRecords), w64))
+	c.place(out)
+	c.exit(noReg)
+}
+
+func buildFault(c *code) {
+	where, what, value := c.param(0), c.param(1), c.param(2)
+	rec := c.stack(record.ErrorSize)
+	c.store(fp, rec+record.TimeOffset, c.call(asm.FnKtimeGetNs), 8)
+	c.storeImm(fp, rec+record.ClauseOffset, -1, 4) // record.ClauseError
+	c.store(fp, rec+record.ProbeOffset, where, 4)
+	c.aluImm(asm.RSh, w64, where, 32)
+	c.store(fp, rec+record.HeaderSize, where, 4)
+	c.store(fp, rec+record.HeaderSize+8, what, 4)
+	c.aluImm(asm.RSh, w64, what, 32)
+	c.store(fp, rec+record.HeaderSize+4, what, 4)
+	c.storeImm(fp, rec+record.HeaderSize+12, 0, 4)
+	c.store(fp, rec+record.HeaderSize+16, value, 8)
+	c.callSub(subSend, c.addressOf(fp, rec), c.constant(record.ErrorSize, w64))
+	c.exit(noReg)
+}
+
+// subSquare adds the square of a value to the 128-bit sum in words 2 and 3 of
+// a row: (row, value).
+var subSquare = &subprogram{"kinst_square", func(c *code) {
+	row, v := c.param(0), c.param(1)
+	positive := c.newLabel()
+	c.jumpIfImm(asm.JSGE, w64, v, 0, positive)
+	c.emit(ins{op: aluOp(asm.Neg, w64, asm.ImmSource), dst: v})
+	c.place(positive)
+	low, high := c.copyOf(v, w32), v
+	c.aluImm(asm.RSh, w64, high, 32)
+	cross := c.copyOf(low, w64) // v² = high²<<64 + 2·low·high<<32 + low²
+	c.alu(asm.Mul, w64, cross, high)
+	c.alu(asm.Mul, w64, low, low)
+	c.alu(asm.Mul, w64, high, high)
+	part := c.copyOf(cross, w64)
+	c.aluImm(asm.RSh, w64, part, 31)
+	c.alu(asm.Add, w64, high, part)
+	c.aluImm(asm.LSh, w64, cross, 33)
+	c.addCarry(low, cross, high)
+	sum, upper := c.newReg(), c.newReg()
+	c.load(sum, row, 16, 8)
+	c.load(upper, row, 24, 8)
+	c.addCarry(sum, low, upper)
+	c.alu(asm.Add, w64, upper, high)
+	c.store(row, 16, sum, 8)
+	c.store(row, 24, upper, 8)
+	c.exit(noReg)
+}}
+
+// addCarry adds n to sum, and 1 to carry if that overflows.
+func (c *code) addCarry(sum, n, carry reg) {
+	none := c.newLabel()
+	c.alu(asm.Add, w64, sum, n)
+	c.jumpIf(asm.JGE, w64, sum, n, none)
+	c.aluImm(asm.Add, w64, carry, 1)
+	c.place(none)
+}
+
+// subQuantize is the bucket of a value in quantize: (value).
+var subQuantize = &subprogram{"kinst_quantize", func(c *code) {
+	v := c.param(0)
+	bits := c.constant(0, w64)
+	size := c.copyOf(v, w64)
+	positive, negative, zero := c.newLabel(), c.newLabel(), c.newLabel()
+	c.jumpIfImm(asm.JEq, w64, v, 0, zero)
+	c.jumpIfImm(asm.JSGT, w64, v, 0, positive)
+	c.emit(ins{op: aluOp(asm.Neg, w64, asm.ImmSource), dst: size})
+	c.place(positive)
+	// bits is the position of the highest bit that is set, from 1.
+	for shift := int64(32); shift > 0; shift /= 2 {
+		small := c.newLabel()
+		upper := c.copyOf(size, w64)
+		c.aluImm(asm.RSh, w64, upper, shift)
+		c.jumpIfImm(asm.JEq, w64, upper, 0, small)
+		c.move(size, upper, w64)
+		c.aluImm(asm.Add, w64, bits, shift)
+		c.place(small)
+	}
+	c.aluImm(asm.Add, w64, bits, 1)
+	c.jumpIfImm(asm.JSLT, w64, v, 0, negative)
+	c.place(zero)
+	c.aluImm(asm.Add, w64, bits, aggregate.QuantizeZero)
+	c.exit(bits)
+	c.place(negative)
+	fits := c.newLabel()
+	c.jumpIfImm(asm.JLE, w64, bits, aggregate.QuantizeZero, fits)
+	c.set(bits, aggregate.QuantizeZero, w64) // INT64_MIN
+	c.place(fits)
+	c.emit(ins{op: aluOp(asm.Neg, w64, asm.ImmSource), dst: bits})
+	c.aluImm(asm.Add, w64, bits, aggregate.QuantizeZero)
+	c.exit(bits)
+}}
+
+// subCompare orders two strings of at most n bytes: (a, b, n) gives a number
+// below 0, 0 or above 0.
+var subCompare = &subprogram{"kinst_compare", func(c *code) {
+	a, b, n := c.param(0), c.param(1), c.param(2)
+	i, order := c.constant(0, w64), c.constant(0, w64)
+	again, done := c.newLabel(), c.newLabel()
+	c.place(again)
+	c.jumpIf(asm.JGE, w64, i, n, done)
+	x, y := c.byteAt(a, i), c.byteAt(b, i)
+	c.move(order, x, w64)
+	c.alu(asm.Sub, w64, order, y)
+	c.jumpIfImm(asm.JNE, w64, order, 0, done)
+	c.jumpIfImm(asm.JEq, w64, x, 0, done)
+	c.aluImm(asm.Add, w64, i, 1)
+	c.jump(again)
+	c.place(done)
+	c.exit(order)
+}}
+
+// byteAt loads byte i of memory.
+func (c *code) byteAt(base, i reg) reg {
+	at := c.copyOf(base, w64)
+	c.alu(asm.Add, w64, at, i)
+	b := c.newReg()
+	c.load(b, at, 0, 1)
+	return b
+}

@@ -1,0 +1,240 @@
+package codegen
+
+import (
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+
+	"kinst/internal/dlang/syntax"
+	"kinst/internal/dlang/types"
+	"kinst/internal/record"
+)
+
+// A variable is where a variable of the program lives.
+type variable struct {
+	off     int // of a global in kinst_globals, of a thread's number in its entry
+	dynamic *dynamic
+}
+
+// planVars gives the program's variables but the clause-local ones their
+// places.
+func (c *compiler) planVars() {
+	refs := make(map[*types.Var][]*types.VarRef)
+	var order []*types.Var
+	for _, u := range c.units {
+		for _, cl := range u.Clauses {
+			cl.EachExpr(func(x types.Expr) {
+				ref, ok := x.(*types.VarRef)
+				if !ok || ref.Var.Scope == syntax.Local {
+					return
+				}
+				if refs[ref.Var] == nil {
+					order = append(order, ref.Var)
+				}
+				refs[ref.Var] = append(refs[ref.Var], ref)
+			})
+		}
+	}
+	for _, v := range order {
+		c.vars[v] = c.planVar(v, refs[v])
+	}
+}
+
+func (c *compiler) planVar(v *types.Var, refs []*types.VarRef) *variable {
+	switch {
+	case v.Array || v.Scope == syntax.Thread && !v.Type.IsScalar():
+		return &variable{dynamic: c.planDynamic(v, refs)}
+	case v.Scope == syntax.Global:
+		return &variable{off: c.globals.alloc(v.Type.Base().Size)}
+	}
+	if c.maps[selfMap] == nil {
+		c.maps[selfMap] = &ebpf.MapSpec{Name: selfMap, Type: ebpf.Hash, KeySize: 4}
+	}
+	c.self += 8
+	return &variable{off: c.self - 8}
+}
+
+// variable finds the place of a global or thread-local variable.
+func (c *compiler) variable(v *types.Var) *variable { return c.vars[v] }
+
+// locals is the clause-local variables of a unit's clauses.
+type locals struct {
+	region
+	offsets map[*types.Var]int
+}
+
+// declareLocals takes memory for the clause-local variables of all clauses,
+// which share them, and clears it.
+func (g *generator) declareLocals() {
+	l := &locals{offsets: make(map[*types.Var]int)}
+	for _, c := range g.unit.Clauses {
+		c.EachExpr(func(x types.Expr) {
+			v, ok := x.(*types.VarRef)
+			if !ok || v.Var.Scope != syntax.Local {
+				return
+			}
+			if _, ok := l.offsets[v.Var]; !ok {
+				l.offsets[v.Var] = l.size
+				l.size += (v.Var.Type.Base().Size + 7) &^ 7
+			}
+		})
+	}
+	if l.size > 0 {
+		l.region = g.temp(l.size)
+		g.zero(l.region)
+	}
+	g.locals = l
+}
+
+// A location is an object that an expression names.
+type location interface {
+	// load returns its value, a number.
+	load(*generator) reg
+	// store changes it.
+	store(*generator, reg)
+}
+
+// locate finds the object of an lvalue.
+func (g *generator) locate(x types.Expr) location {
+	switch x := x.(type) {
+	case *types.VarRef:
+		return g.locateVar(x)
+	case *types.Field:
+		return g.locateField(x)
+	case *types.Deref:
+		return &kernelObject{addr: g.scalar(x.X), t: x.Type()}
+	case *types.Sym:
+		return &kernelObject{addr: g.constant(x.Addr, w64), t: x.Type()}
+	}
+	panic("codegen: not an lvalue")
+}
+
+func (g *generator) locateVar(x *types.VarRef) location {
+	switch {
+	case g.variable(x.Var) != nil && g.variable(x.Var).dynamic != nil:
+		return g.element(x)
+	case x.Var.Scope == syntax.Thread:
+		return &threadVar{off: g.variable(x.Var).off, t: x.Type()}
+	case x.Var.Scope == syntax.Local:
+		return &object{region: g.locals.at(g.locals.offsets[x.Var]), t: x.Type()}
+	}
+	off := g.variable(x.Var).off
+	return &object{region: region{g.get(resGlobals), off, x.Type().Base().Size}, t: x.Type()}
+}
+
+// An object is a number in our own memory.
+type object struct {
+	region
+	t *types.Type
+}
+
+func (o *object) load(g *generator) reg {
+	b := o.t.Base()
+	r := g.newReg()
+	g.load(r, o.base, o.off, b.Size)
+	if b.Signed {
+		g.extend(r, b)
+	}
+	return r
+}
+
+func (o *object) store(g *generator, v reg) { g.store(o.base, o.off, v, o.t.Base().Size) }
+
+// A threadVar is a thread-local number: 8 bytes of the thread's entry in
+// kinst_self. A thread has an entry while one of its variables is not 0.
+type threadVar struct {
+	off int
+	t   *types.Type
+}
+
+// entry looks the thread's entry up.
+func (v *threadVar) entry(g *generator) reg {
+	thread := g.get(resThread)
+	var entry reg
+	g.memory(func() {
+		key := g.stack(4)
+		g.store(fp, key, thread, 4)
+		entry = g.call(asm.FnMapLookupElem, g.mapPtr(selfMap), g.addressOf(fp, key))
+	})
+	return entry
+}
+
+func (v *threadVar) load(g *generator) reg {
+	r := g.constant(0, w64)
+	none := g.newLabel()
+	entry := v.entry(g)
+	g.jumpIfImm(asm.JEq, w64, entry, 0, none)
+	g.move(r, (&object{region{base: entry, off: v.off}, v.t}).load(g), w64)
+	g.place(none)
+	return r
+}
+
+// store changes the variable. A thread's last variable that becomes 0 takes
+// the entry with it.
+func (v *threadVar) store(g *generator, value reg) {
+	thread := g.get(resThread)
+	done, found, clear := g.newLabel(), g.newLabel(), g.newLabel()
+	entry := v.entry(g)
+	g.jumpIfImm(asm.JNE, w64, entry, 0, found)
+	g.jumpIfImm(asm.JEq, w64, value, 0, done)
+	g.memory(func() {
+		key := g.stack(4)
+		g.store(fp, key, thread, 4)
+		zeros := g.mapValue(globalsMap, g.zeros(g.self))
+		g.call(asm.FnMapUpdateElem, g.mapPtr(selfMap), g.addressOf(fp, key), zeros, g.constant(uint64(ebpf.UpdateNoExist), w64))
+	})
+	g.move(entry, v.entry(g), w64)
+	g.jumpIfImm(asm.JNE, w64, entry, 0, found)
+	g.lost(record.LossVariables)
+	g.jump(done)
+
+	g.place(found)
+	(&object{region{base: entry, off: v.off}, v.t}).store(g, value)
+	g.jumpIfImm(asm.JEq, w64, value, 0, clear)
+	g.jump(done)
+	g.place(clear)
+	g.callSub(g.dropThread(), entry, thread)
+	g.place(done)
+}
+
+// dropThread returns the subprogram that deletes a thread's entry if all its
+// variables are 0: (entry, thread).
+func (c *compiler) dropThread() *subprogram {
+	if c.drop == nil {
+		c.drop = &subprogram{"kinst_drop", func(code *code) {
+			entry, thread := code.param(0), code.param(1)
+			keep := code.newLabel()
+			for off := 0; off < c.self; off += 8 {
+				word := code.newReg()
+				code.load(word, entry, off, 8)
+				code.jumpIfImm(asm.JNE, w64, word, 0, keep)
+			}
+			key := code.stack(4)
+			code.store(fp, key, thread, 4)
+			code.call(asm.FnMapDeleteElem, code.mapPtr(selfMap), code.addressOf(fp, key))
+			code.place(keep)
+			code.exit(noReg)
+		}}
+	}
+	return c.drop
+}
+
+// assign writes an assignment, and returns its value if anybody wants it.
+func (g *generator) assign(x *types.Assign, wanted bool) reg {
+	if !x.Type().IsScalar() {
+		g.assignObject(x)
+		return noReg
+	}
+	loc := g.locate(x.Left)
+	var before reg
+	if x.Post && wanted {
+		before = g.copyOf(loc.load(g), w64)
+	}
+	g.current = append(g.current, loc)
+	v := g.scalar(x.Value)
+	g.current = g.current[:len(g.current)-1]
+	loc.store(g, v)
+	if x.Post {
+		return before
+	}
+	return v
+}
