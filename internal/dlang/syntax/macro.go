@@ -40,8 +40,7 @@ func (s *scanner) macroLen(n int) int {
 		rest := s.input[s.off+n:]
 		return len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 	}
-	name, _, _ := strings.Cut(s.word(s.off+n), "`")
-	return len(name)
+	return len(s.word(s.off + n))
 }
 
 // macro returns the text of a macro variable: an argument if the name is a
@@ -108,7 +107,7 @@ func (s *scanner) substitute(l *lexeme, value string) {
 		if s.substituteInt(l, number, value[0] == '-') {
 			return
 		}
-	case value != "" && strings.Trim(value, identTail) == "" && !strings.HasSuffix(value, "`"):
+	case isName(value):
 		l.tok, l.str = IDENT, value
 		return
 	}

@@ -246,7 +246,7 @@ func (s *scanner) declWord(word string, end int) string {
 	switch {
 	case declKeywords[word]:
 		return word
-	case s.cfg.PSpec || name == "" || isDigit(name[0]) || strings.HasSuffix(name, "`"):
+	case s.cfg.PSpec || !isName(name):
 		return ""
 	case strings.Trim(word, "*"+identTail) != "":
 		return ""
@@ -287,6 +287,8 @@ func (s *scanner) scanInner(l *lexeme) {
 	switch {
 	case isIdentStart(c):
 		s.scanWord(l)
+	case isDigit(c) && strings.Contains(s.input[s.off:s.off+s.wordLen(s.off)], "`"):
+		s.scanWord(l)
 	case isDigit(c) || c == '.' && isDigit(s.peek(1)):
 		s.scanNumber(l)
 	case c == '"':
@@ -296,9 +298,7 @@ func (s *scanner) scanInner(l *lexeme) {
 	case c == '@':
 		s.off++
 		l.tok = AGG
-		if l.str = s.word(s.off); strings.Contains(l.str, "`") {
-			l.str, _, _ = strings.Cut(l.str, "`")
-		}
+		l.str = s.word(s.off)
 		s.off += len(l.str)
 	case c == '$':
 		s.scanMacro(l)
@@ -307,15 +307,14 @@ func (s *scanner) scanInner(l *lexeme) {
 	}
 }
 
-// scanWord scans an identifier or a keyword. A module's name alone, as in
-// ext4`, is neither.
+// scanWord scans an identifier or a keyword.
 func (s *scanner) scanWord(l *lexeme) {
-	l.str = s.word(s.off)
+	l.str = s.input[s.off : s.off+s.wordLen(s.off)]
 	s.off += len(l.str)
 	switch {
 	case keywords[l.str]:
 		l.tok = KEYWORD
-	case strings.HasSuffix(l.str, "`"):
+	case !isName(l.str):
 		l.tok = ILLEGAL
 		s.errorf(l.pos, "D_SYNTAX", "syntax error near \"%s\"", l.str)
 	default:
@@ -323,16 +322,29 @@ func (s *scanner) scanWord(l *lexeme) {
 	}
 }
 
-// word returns the identifier at off, or "".
-func (s *scanner) word(off int) string {
-	if off == len(s.input) || !isIdentStart(s.input[off]) {
-		return ""
-	}
-	end := off + 1
+// isName reports whether s is an identifier, maybe with a module's name, which
+// unlike it may begin with a digit: 8021q`vlan_dev_init.
+func isName(s string) bool {
+	_, name := splitModule(s)
+	return name != "" && !isDigit(name[0]) && strings.Trim(s, identTail) == ""
+}
+
+// wordLen returns the length of the word at off: letters, digits, backticks.
+func (s *scanner) wordLen(off int) int {
+	end := off
 	for end < len(s.input) && (isIdentStart(s.input[end]) || isDigit(s.input[end])) {
 		end++
 	}
-	return s.input[off:end]
+	return end - off
+}
+
+// word returns the identifier without a module's name at off, or "".
+func (s *scanner) word(off int) string {
+	w, _, _ := strings.Cut(s.input[off:off+s.wordLen(off)], "`")
+	if w == "" || isDigit(w[0]) {
+		return ""
+	}
+	return w
 }
 
 // operators by their text, the longest first.

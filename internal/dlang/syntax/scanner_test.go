@@ -38,6 +38,7 @@ func TestScanInner(t *testing.T) {
 		{"", ""},
 		{" \t\r\f\v\n", ""},
 		{"a _b9 `c m`d a`b`c", "ident:a ident:_b9 ident:`c ident:m`d ident:a`b`c"},
+		{"8021q`a `0 a` 1`", "ident:8021q`a ILLEGAL ILLEGAL ILLEGAL"},
 		{"if iff self this sizeof string", "word:if ident:iff word:self word:this word:sizeof word:string"},
 		{"+ - * / % & | ^ << >>", "+ - * / % & | ^ << >>"},
 		{"+= -= *= /= %= &= |= ^= <<= >>=", "+= -= *= /= %= &= |= ^= <<= >>="},
