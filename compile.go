@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cilium/ebpf/btf"
+
 	"kinst/internal/codegen"
 	"kinst/internal/dlang/syntax"
 	"kinst/internal/dlang/types"
-	"kinst/internal/isa"
+	"kinst/internal/kernel"
 	"kinst/internal/provider"
 )
 
@@ -69,7 +71,6 @@ func (s *Session) parse(src Source) (*syntax.File, error) {
 	if len(s.opts.Processes) > 0 {
 		cfg.Target = s.opts.Processes[0].PID
 	}
-	parse := syntax.ParseProbeSpec
 	spec := syntax.ByName
 	switch src.Kind {
 	case Providers:
@@ -84,7 +85,7 @@ func (s *Session) parse(src Source) (*syntax.File, error) {
 	if src.Kind == Script || src.Kind == Names {
 		file, err = syntax.Parse(text, cfg)
 	} else {
-		file, err = parse(text, spec, cfg)
+		file, err = syntax.ParseProbeSpec(text, spec, cfg)
 	}
 	if err != nil {
 		return nil, s.compileError(src, err)
@@ -154,18 +155,30 @@ func (s *Session) blame(sources []Source, files []*syntax.File, err error) error
 func (s *Session) checkEnv(e *enablings) *types.Env {
 	set := s.settings
 	return &types.Env{
-		Contexts:  e.contextsOf,
-		Registers: registers(s.arch),
-		BTF:       s.kernel.ModuleBTF,
-		Symbol:    s.symbol,
-		Strsize:   int(set.Strsize),
+		Contexts: e.contextsOf,
+		Arch:     s.arch,
+		BTF:      s.btf,
+		Symbol:   s.symbol,
 
+		Strsize:       int(set.Strsize),
 		Stackframes:   int(set.Stackframes),
 		Ustackframes:  int(set.Ustackframes),
 		Jstackframes:  int(set.Jstackframes),
 		Jstackstrsize: int(set.Jstackstrsize),
 		Destructive:   set.Destructive,
 	}
+}
+
+// btf returns the types of a module, or of the kernel itself for "".
+func (s *Session) btf(module string) (*btf.Spec, error) {
+	if module == "" || module == kernel.VMLinux {
+		return s.kernel.BTF()
+	}
+	spec, err := btf.LoadKernelModuleSpec(module)
+	if err != nil {
+		return nil, fmt.Errorf("reading the types of module %s: %w", module, err)
+	}
+	return spec, nil
 }
 
 // symbol finds a symbol of the kernel for `name and module`name.
@@ -185,27 +198,15 @@ func (s *Session) symbol(module, name string) (uint64, error) {
 	return 0, fmt.Errorf("the kernel has no symbol %s", name)
 }
 
-// registers maps D's names of registers to their indexes; to -1 where the
-// kernel does not have them.
-func registers(arch *isa.Arch) map[string]int {
-	m := make(map[string]int, len(arch.Registers))
-	for _, r := range arch.Registers {
-		m[r.Name] = r.Index
-		if r.Size == 0 {
-			m[r.Name] = -1
-		}
-	}
-	return m
-}
-
 func (s *Session) codegenOptions() codegen.Options {
 	set := s.settings
 	return codegen.Options{
 		Arch:       s.arch,
+		Strsize:    int(set.Strsize),
+		ID:         func(p *provider.Probe) uint32 { return uint32(s.known[p].id) },
 		Bufsize:    int(set.Bufsize),
 		Aggsize:    int(set.Aggsize),
 		Dynvarsize: int(set.Dynvarsize),
 		Nspec:      int(set.Nspec),
-		Specsize:   int(set.Specsize),
 	}
 }

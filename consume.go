@@ -42,7 +42,7 @@ func (s *Session) Consume(ctx context.Context, out io.Writer) (status int, err e
 	if err := r.finish(); err != nil {
 		return 0, err
 	}
-	status, _ = r.consumer.Exited()
+	status, _ = s.loaded.Control.Exited()
 	return status, nil
 }
 
@@ -93,16 +93,16 @@ func (s *Session) consumeOptions(aggs consume.Aggregations) *consume.Options {
 // kernelSymbols names the kernel's addresses for the consumer.
 type kernelSymbols struct{ kernel *kernel.Kernel }
 
-func (k kernelSymbols) KernelSymbol(addr uint64) consume.Symbol {
+func (k kernelSymbols) KernelSymbol(addr uint64) (module, name string, offset uint64) {
 	syms, err := k.kernel.Symbols()
 	if err != nil {
-		return consume.Symbol{} // the address itself is printed
+		return "", "", 0 // the address itself is printed
 	}
 	nearest := syms.Nearest(addr)
 	if len(nearest) == 0 {
-		return consume.Symbol{}
+		return "", "", 0
 	}
-	return consume.Symbol{Module: nearest[0].Module, Name: nearest[0].Name, Offset: addr - nearest[0].Addr}
+	return nearest[0].Module, nearest[0].Name, addr - nearest[0].Addr
 }
 
 // watchProcesses closes its channel when the last of the processes has ended,
@@ -134,8 +134,9 @@ func isClosed(c <-chan struct{}) bool {
 // exited reports whether the program called exit(). The control block tells
 // it even if the record was lost.
 func (r *reader) exited() bool {
-	_, ok := r.consumer.Exited()
-	return ok || r.session.loaded.Control.Exited()
+	_, printed := r.consumer.Exited()
+	_, called := r.session.loaded.Control.Exited()
+	return printed || called
 }
 
 // round waits for records and prints them, and what was lost.
@@ -189,7 +190,7 @@ func (r *reader) reportLosses() error {
 // taken out while it prints.
 func (r *reader) finish() error {
 	s := r.session
-	s.loaded.Control.Stop()
+	s.loaded.Control.Drain()
 	if err := s.dtrace.Fire(dtrace.End); err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ type tracer struct {
 
 	processes []*kinst.Process
 	session   *kinst.Session
+	arming    progress
 }
 
 const traceLong = `kinst traces any instruction of any kernel function of the running kernel,
@@ -205,6 +206,7 @@ func (t *tracer) run(cmd *cobra.Command) (err error) {
 		Processes: t.processes,
 		Warn:      t.warn,
 		Note:      t.note,
+		Progress:  t.progress(),
 	})
 	if err != nil {
 		return err
@@ -320,7 +322,9 @@ func (t *tracer) trace(ctx context.Context, out io.Writer) error {
 	if t.compile {
 		return nil
 	}
-	if err := t.session.Start(ctx, program); err != nil {
+	err = t.session.Start(ctx, program)
+	t.arming.clear()
+	if err != nil {
 		return err
 	}
 	t.reportMatches(program)
@@ -369,6 +373,15 @@ func (t *tracer) reportMatches(program *kinst.Program) {
 		}
 		fmt.Fprintf(os.Stderr, "%s: %s '%s' matched %d probe%s\n", t.name, kind, text, n, plural)
 	}
+}
+
+// progress returns what shows how far arming is: nothing but on a terminal.
+func (t *tracer) progress() func(done, total int) {
+	if !isTerminal(os.Stderr) {
+		return nil
+	}
+	t.arming.w = os.Stderr
+	return t.arming.update
 }
 
 func (t *tracer) warn(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", t.name, text) }

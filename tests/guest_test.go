@@ -1,0 +1,32 @@
+package tests
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"kinst/internal/cli"
+	"kinst/internal/vm/vmtest"
+)
+
+// commands are what the scripts run beside busybox: this test binary under
+// other names.
+var commands = map[string]func(){
+	"kinst":  func() { os.Exit(cli.Main(os.Args)) },
+	"dtrace": func() { os.Exit(cli.Main(os.Args)) },
+}
+
+// TestMain runs the tests in a guest of each kernel.
+func TestMain(m *testing.M) {
+	if _, ok := commands[filepath.Base(os.Args[0])]; !ok && !vmtest.InGuest() {
+		vmtest.Main(m) // exits
+	}
+	testscript.Main(m, commands)
+}
+
+// TestGuest runs the scripts of testdata/guest.
+func TestGuest(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata/guest"})
+}
