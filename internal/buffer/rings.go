@@ -234,24 +234,26 @@ func (m *merge) read(limit uint64, visit func(cpu int, data []byte) error) error
 	}
 	*m = some
 	heap.Init(m)
-	for len(*m) > 0 {
+	for len(*m) > 0 && (*m)[0].window[0].time <= limit {
 		s := (*m)[0]
-		if s.window[0].time > limit {
-			return nil
-		}
-		if err := s.visit(visit); err != nil {
-			return err
-		}
-		if err := s.fill(); err != nil {
+		if err := s.run(m.bound(limit), visit); err != nil {
 			return err
 		}
 		if len(s.window) == 0 {
 			heap.Pop(m)
-		} else if len(*m) > 1 {
+		} else {
 			heap.Fix(m, 0)
 		}
 	}
 	return nil
+}
+
+// bound is up to which time the records of the first stream are next.
+func (m merge) bound(limit uint64) uint64 {
+	for i := 1; i < min(len(m), 3); i++ {
+		limit = min(limit, m[i].window[0].time)
+	}
+	return limit
 }
 
 func (m merge) Len() int           { return len(m) }
@@ -308,11 +310,19 @@ func (s *stream) fill() error {
 	return nil
 }
 
-// visit passes on the oldest record.
-func (s *stream) visit(visit func(cpu int, data []byte) error) error {
-	t := s.window[0]
-	s.window = s.window[:copy(s.window, s.window[1:])]
-	err := visit(s.cpu, t.RawSample)
-	s.spare = append(s.spare, t)
-	return err
+// run passes on the records up to a time.
+func (s *stream) run(limit uint64, visit func(cpu int, data []byte) error) error {
+	for len(s.window) > 0 && s.window[0].time <= limit {
+		t := s.window[0]
+		s.window = s.window[:copy(s.window, s.window[1:])]
+		err := visit(s.cpu, t.RawSample)
+		s.spare = append(s.spare, t)
+		if err != nil {
+			return err
+		}
+		if err := s.fill(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
