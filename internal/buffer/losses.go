@@ -21,7 +21,8 @@ type lossKey struct {
 	cpu  int
 }
 
-// NewLosses does not take ownership of the map.
+// NewLosses does not take ownership of the map. It may be nil, of programs that
+// cannot lose anything.
 func NewLosses(counters *ebpf.Map) *Losses {
 	return &Losses{counters: counters, reported: make(map[lossKey]uint64)}
 }
@@ -29,6 +30,9 @@ func NewLosses(counters *ebpf.Map) *Losses {
 // Report calls report for each kind and CPU of which there are more losses than
 // at the last call.
 func (l *Losses) Report(report func(cpu int, loss record.Loss, count uint64)) error {
+	if l.counters == nil {
+		return nil
+	}
 	for loss := range record.Losses {
 		values, err := l.counters.LookupBytes(uint32(loss))
 		if err != nil {
