@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"path"
 	"strconv"
+	"strings"
 
 	"github.com/ianlancetaylor/demangle"
 
@@ -31,16 +32,13 @@ type symbol struct {
 	full         string // as a frame of a stack shows it
 }
 
-// symbolCache keeps what was found out about addresses. It is emptied when it
-// grows beyond symbolCacheSize.
+// symbolCache keeps what was found out about the kernel's addresses, and the
+// demangled names. Addresses of processes are not kept: their number may be
+// another process's, and their memory another file's, the next time. Each part
+// is emptied when it grows beyond symbolCacheSize.
 type symbolCache struct {
-	kernel map[uint64]symbol
-	user   map[userAddress]symbol
-}
-
-type userAddress struct {
-	pid  uint32
-	addr uint64
+	kernel    map[uint64]symbol
+	demangled map[string]string
 }
 
 const symbolCacheSize = 1 << 16
@@ -64,32 +62,37 @@ func (c *Consumer) kernelSymbol(addr uint64) symbol {
 }
 
 func (c *Consumer) userSymbol(pid uint32, addr uint64) symbol {
-	if c.opts.User == nil {
-		return symbol{full: symbol{}.text(addr, true)}
-	}
-	key := userAddress{pid, addr}
-	if s, ok := c.symbols.user[key]; ok {
-		return s
-	}
-	if c.symbols.user == nil || len(c.symbols.user) >= symbolCacheSize {
-		c.symbols.user = make(map[userAddress]symbol)
-	}
 	var s symbol
-	s.module, s.name, s.offset = c.opts.User.UserSymbol(pid, addr)
+	if c.opts.User != nil {
+		s.module, s.name, s.offset = c.opts.User.UserSymbol(pid, addr)
+	}
 	s.name = c.demangled(s.name)
 	if s.module != "" {
 		s.module = path.Base(s.module)
 	}
 	s.full = s.text(addr, true)
-	c.symbols.user[key] = s
 	return s
 }
 
+// demangled is the name as a C++ or Rust programmer knows it.
 func (c *Consumer) demangled(name string) string {
-	if c.opts.NoDemangle || name == "" {
+	if c.opts.NoDemangle || !mangled(name) {
 		return name
 	}
-	return demangle.Filter(name)
+	if plain, ok := c.symbols.demangled[name]; ok {
+		return plain
+	}
+	if c.symbols.demangled == nil || len(c.symbols.demangled) >= symbolCacheSize {
+		c.symbols.demangled = make(map[string]string)
+	}
+	plain := demangle.Filter(name)
+	c.symbols.demangled[name] = plain
+	return plain
+}
+
+// mangled reports whether a name may be one that a C++ or Rust compiler made.
+func mangled(name string) bool {
+	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "__Z")
 }
 
 // text renders a symbol as module`name+0xoffset, as far as it is known.
