@@ -58,6 +58,9 @@ type Config struct {
 	ArgRef bool
 	// Empty accepts a program without declarations (-x empty).
 	Empty bool
+	// Library says that the program is one of D's own libraries, which may
+	// depend on others.
+	Library bool
 	// PSpec reads every word where a declaration may begin as a probe
 	// description, also if it is a type's name (-x pspec).
 	PSpec bool

@@ -97,8 +97,10 @@ func (p *parser) declared(spec *specifier, d *declarator) Decl {
 
 func (p *parser) variable(spec *specifier, d *declarator) *VarDecl {
 	p.checkDeclName(d)
-	switch spec.class {
-	case "auto", "register", "static", "typedef":
+	prototype := len(d.mods) > 0 && d.mods[0].kind == function
+	switch {
+	case spec.class == "static" && prototype: // the same as extern
+	case spec.class == "auto", spec.class == "register", spec.class == "static":
 		p.fail(spec.at, "D_DECL_BADCLASS", "specified storage class not appropriate in D")
 	}
 	if spec.scope() == Global {

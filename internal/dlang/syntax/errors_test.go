@@ -88,6 +88,8 @@ func sourceConfig(t *testing.T, text string) (cfg Config, command bool) {
 			cfg.ArgRef = true
 		case "empty":
 			cfg.Empty = true
+		case "library":
+			cfg.Library = true
 		case "pspec":
 			cfg.PSpec = true
 		case "types":

@@ -223,16 +223,19 @@ func (p *parser) index(at Pos, x Expr) Expr {
 
 // call parses a call's arguments. Only an identifier can be called.
 func (p *parser) call(x Expr) Expr {
-	id, ok := x.(*Ident)
-	if !ok {
-		p.fail(x.Pos(), "D_FUNC_IDENT", "function designator is not of identifier form")
+	switch x := x.(type) {
+	case *Ident:
+		c := &Call{At: x.At, Name: x.Name}
+		p.next()
+		if !p.got(RPAREN) {
+			c.Args = p.argumentList(RPAREN)
+		}
+		return c
+	case *SymbolRef:
+		p.fail(x.At, "D_FUNC_UNDEF", "undefined function name: %s", x.Module+"`"+x.Name)
 	}
-	p.next()
-	c := &Call{At: id.At, Name: id.Name}
-	if !p.got(RPAREN) {
-		c.Args = p.argumentList(RPAREN)
-	}
-	return c
+	p.fail(x.Pos(), "D_FUNC_IDENT", "function designator is not of function type")
+	return nil
 }
 
 // argumentList parses

@@ -84,7 +84,7 @@ func TestGroupingAgainstCompiler(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var exprs []string
 	program := operandCPP + "int main() {\nE a(\"a\"), b(\"b\"), c(\"c\"), d(\"d\");\n"
-	for len(exprs) < 1000 {
+	for len(exprs) < 400 {
 		text := randomExpr(r, 6)
 		f, err := Parse(&Source{Text: "BEGIN{" + text + "}"}, nil)
 		if err != nil {

@@ -217,11 +217,14 @@ func (s *scanner) pragmaDepends(pos Pos, args []word) bool {
 		s.errorf(pos, "D_PRAGMA_MALFORM", "malformed #pragma depends_on <class> <name>")
 		return false
 	}
-	switch args[0].text {
-	case "provider", "module", "library":
+	switch class := args[0].text; {
+	case class == "library" && !s.cfg.Library:
+		s.errorf(pos, "D_PRAGMA_DEPEND", "main program may not explicitly depend on a library")
+	case class == "provider", class == "module", class == "library":
 		return true
+	default:
+		s.errorf(pos, "D_PRAGMA_INVAL", "invalid class %s specified by #pragma depends_on", class)
 	}
-	s.errorf(pos, "D_PRAGMA_INVAL", "invalid class %s specified by #pragma depends_on", args[0].text)
 	return false
 }
 

@@ -40,6 +40,28 @@ func DesugarError(at Pos) *Clause {
 	return d.clause(at, nil, assign(at, errorVar(at), 1))
 }
 
+// DesugarFile returns a program whose clauses have no if statements: what
+// dtrace(1) prints for -d.
+func DesugarFile(f *File) *File {
+	out := &File{Pragmas: f.Pragmas}
+	sugar := false
+	for _, d := range f.Decls {
+		c, ok := d.(*Clause)
+		if !ok {
+			out.Decls = append(out.Decls, d)
+			continue
+		}
+		if hasIf(c.Body) && !sugar {
+			out.Decls = append(out.Decls, DesugarError(c.Pos()))
+			sugar = true
+		}
+		for _, c := range Desugar(c) {
+			out.Decls = append(out.Decls, c)
+		}
+	}
+	return out
+}
+
 func hasIf(list []Stmt) bool {
 	for _, s := range list {
 		if _, ok := s.(*IfStmt); ok {

@@ -79,9 +79,25 @@ func TestDesugar(t *testing.T) {
 	}
 }
 
-func TestDesugarError(t *testing.T) {
-	got := strings.Join(strings.Fields(String(DesugarError(Pos{}))), " ")
-	if want := "dtrace:::ERROR { self->%error = 1; }"; got != want {
-		t.Errorf("%s", got)
+// TestDesugarFile looks at a program with two such clauses: what notes errors
+// comes once, before the first.
+func TestDesugarFile(t *testing.T) {
+	f, err := Parse(&Source{Text: "int x; END { x = 2; } BEGIN { if (a) x = 1; } BEGIN { if (a) x = 1; }"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range DesugarFile(f).Decls {
+		got = append(got, strings.Join(strings.Fields(String(d)), " "))
+	}
+	clause := []string{
+		"BEGIN { self->%error = 0; }",
+		"BEGIN /!self->%error/ { this->%condition_1 = 1 && a; }",
+		"BEGIN /!self->%error && this->%condition_1/ { x = 1; }",
+	}
+	want := []string{"int x;", "END { x = 2; }", "dtrace:::ERROR { self->%error = 1; }"}
+	want = append(append(want, clause...), clause...)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

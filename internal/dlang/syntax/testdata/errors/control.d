@@ -39,6 +39,8 @@
 #pragma D depends_on module
 /* ERROR NEXT D_PRAGMA_INVAL "invalid class planet specified by #pragma depends_on" */
 #pragma D depends_on planet mars
+/* ERROR NEXT D_PRAGMA_DEPEND "main program may not explicitly depend on a library" */
+#pragma D depends_on library net.d
 /* ERROR NEXT D_PRAGMA_INVAL "invalid D pragma: wheel" */
 #pragma D wheel
 /* ERROR NEXT D_PRAGERR "#error: out of paper and ink" */

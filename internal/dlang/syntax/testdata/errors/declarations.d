@@ -53,4 +53,7 @@ foo_t x y /* ERROR D_SYNTAX "near "y"" */;
 foo_t*x, y z /* ERROR D_SYNTAX "near "z"" */;
 counter /* ERROR D_SYNTAX "near "counter"" */ x;
 import /* ERROR D_SYNTAX "near "import"" */ x;
+static int fine(void);
+extern fine;
+extern int fine(...), fine[];
 int fine;

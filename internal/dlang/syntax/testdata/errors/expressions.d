@@ -50,9 +50,10 @@ BEGIN
 	x = int /* ERROR D_SYNTAX "near "int"" */;
 	x = struct /* ERROR D_SYNTAX "near "struct"" */ s;
 	(f)(1) /* a cast of 1 to the type f, as in libdtrace */;
-	a[1](2) /* ERROR D_FUNC_IDENT "function designator" */;
+	a[1](2) /* ERROR D_FUNC_IDENT "function designator is not of function type" */;
 	a->b(2) /* ERROR D_FUNC_IDENT "function designator" */;
-	vmlinux`f(2) /* ERROR D_FUNC_IDENT "function designator" */;
+	vmlinux`f(2) /* ERROR D_FUNC_UNDEF "undefined function name: vmlinux`f" */;
+	tick-1() /* ERROR D_FUNC_IDENT "function designator" */;
 	f(1)(2) /* ERROR D_FUNC_IDENT "function designator" */;
 	x = vmlinux` /* ERROR D_SYNTAX "near "vmlinux`"" */;
 	x = 1.5 /* ERROR D_SYNTAX "floating-point constants are not permitted" */;
