@@ -8,7 +8,7 @@ import (
 
 	"kinst/internal/buffer"
 	"kinst/internal/consume"
-	"kinst/internal/kernel"
+	"kinst/internal/process"
 	"kinst/internal/provider/dtrace"
 	"kinst/internal/record"
 )
@@ -80,7 +80,8 @@ func (s *Session) consumeOptions(aggs consume.Aggregations) *consume.Options {
 		AggZoom:       set.Aggzoom,
 		JSON:          set.Oformat == "json",
 		SpecSize:      int(set.Specsize),
-		Kernel:        kernelSymbols{s.kernel},
+		Kernel:        consume.Kernel(s.kernel),
+		User:          new(process.Symbols),
 		Aggregations:  aggs,
 		Message:       s.opts.Warn,
 	}
@@ -88,21 +89,6 @@ func (s *Session) consumeOptions(aggs consume.Aggregations) *consume.Options {
 		opts.Target = uint32(s.opts.Processes[0].PID)
 	}
 	return opts
-}
-
-// kernelSymbols names the kernel's addresses for the consumer.
-type kernelSymbols struct{ kernel *kernel.Kernel }
-
-func (k kernelSymbols) KernelSymbol(addr uint64) (module, name string, offset uint64) {
-	syms, err := k.kernel.Symbols()
-	if err != nil {
-		return "", "", 0 // the address itself is printed
-	}
-	nearest := syms.Nearest(addr)
-	if len(nearest) == 0 {
-		return "", "", 0
-	}
-	return nearest[0].Module, nearest[0].Name, addr - nearest[0].Addr
 }
 
 // watchProcesses closes its channel when the last of the processes has ended,
