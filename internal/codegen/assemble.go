@@ -196,7 +196,7 @@ func (w *assembler) call(i *ins) {
 	if i.dst == noReg || w.intervals[i.dst].uses < 2 {
 		return // nobody looks at the result
 	}
-	w.moveRaw(w.target(i.dst), asm.R0)
+	w.moveRaw(w.target(i.dst), asm.R0) // which is where wrote looks for it
 	w.wrote(i.dst)
 }
 

@@ -138,18 +138,28 @@ func (c *compiler) unit(u *Unit) (asm.Instructions, error) {
 	if err := g.program(); err != nil {
 		return nil, err
 	}
-	a, err := allocate(g.list, g.regs, g.maxFrame)
+	c.scratch = max(c.scratch, g.scratchMax)
+	out, err := g.assembled("")
 	if err != nil {
 		return nil, err
 	}
-	c.scratch = max(c.scratch, g.scratchMax)
-	out := assemble(g.list, a, "")
 	out, err = withSubprograms(out, g.called())
 	if err != nil {
 		return nil, err
 	}
 	c.use(out)
 	return out, nil
+}
+
+// assembled turns the code into instructions of the machine. Labels' names
+// begin with prefix.
+func (c *code) assembled(prefix string) (asm.Instructions, error) {
+	c.list = prune(c.list)
+	a, err := allocate(c.list, c.regs, c.maxFrame)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(c.list, a, prefix), nil
 }
 
 // withSubprograms appends the subprograms that a program calls, directly or
@@ -163,7 +173,7 @@ func withSubprograms(out asm.Instructions, subs []*subprogram) (asm.Instructions
 			continue
 		}
 		seen[s] = true
-		body, more, err := s.assembled()
+		body, more, err := s.instructions()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}

@@ -233,10 +233,21 @@ func (g *generator) convert(x *types.Convert) reg {
 		g.aluImm(asm.LSh, w64, wide, 32)
 		g.aluImm(asm.ArSh, w64, wide, 32)
 		return wide
-	case to.Size < from.Size || to.Size == from.Size && to.Signed != from.Signed && to.Size < 4:
+	case !fits(from, to):
 		return g.narrow(r, x.Type())
 	}
 	return r
+}
+
+// fits reports whether a number of a type is extended as another type asks.
+func fits(from, to *types.Type) bool {
+	switch {
+	case to.Size >= 4:
+		return from.Size <= to.Size
+	case from.Signed == to.Signed:
+		return from.Size <= to.Size
+	}
+	return !from.Signed && from.Size < to.Size
 }
 
 // narrow keeps the bits of a number that a type holds, extended as the type

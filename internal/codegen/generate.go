@@ -111,13 +111,6 @@ func (g *generator) scope(f func()) {
 	g.scopes = g.scopes[:len(g.scopes)-1]
 }
 
-// forget drops a resource that is no longer what it was.
-func (g *generator) forget(r resource) {
-	for _, s := range g.scopes {
-		delete(s, r)
-	}
-}
-
 // memory runs f and gives back the stack and scratch memory that it took.
 func (g *generator) memory(f func()) {
 	frame, scratch := g.frame, g.scratchUsed
@@ -302,15 +295,15 @@ func (g *generator) fetch(r resource, dst reg) {
 	case resIndex:
 		g.fetchIndex(dst)
 	case resTime:
-		g.move(dst, g.call(asm.FnKtimeGetNs), w64)
+		g.callTo(dst, asm.FnKtimeGetNs)
 	case resPidTgid:
-		g.move(dst, g.call(asm.FnGetCurrentPidTgid), w64)
+		g.callTo(dst, asm.FnGetCurrentPidTgid)
 	case resUidGid:
-		g.move(dst, g.call(asm.FnGetCurrentUidGid), w64)
+		g.callTo(dst, asm.FnGetCurrentUidGid)
 	case resCPU:
 		g.move(dst, g.call(asm.FnGetSmpProcessorId), w32)
 	case resTask:
-		g.move(dst, g.call(asm.FnGetCurrentTask), w64)
+		g.callTo(dst, asm.FnGetCurrentTask)
 	case resGlobals:
 		g.emit(ins{kind: loadValue, dst: dst, sym: globalsMap})
 	case resThread:
@@ -322,7 +315,7 @@ func (g *generator) fetchScratch(dst reg) {
 	frame := g.frame
 	key := g.stack(4)
 	g.storeImm(fp, key, int64(g.class), 4)
-	g.move(dst, g.call(asm.FnMapLookupElem, g.mapPtr(scratchMap), g.addressOf(fp, key)), w64)
+	g.callTo(dst, asm.FnMapLookupElem, g.mapPtr(scratchMap), g.addressOf(fp, key))
 	g.jumpIfImm(asm.JEq, w64, dst, 0, g.exitTo)
 	g.frame = frame
 }
@@ -345,7 +338,7 @@ func (g *generator) fetchIndex(dst reg) {
 	case len(u.Probes) == 1:
 		g.set(dst, uint64(u.First), w64)
 	case u.Context.Lookup == provider.LookupCookie:
-		g.move(dst, g.call(asm.FnGetAttachCookie, g.ctx), w64)
+		g.callTo(dst, asm.FnGetAttachCookie, g.ctx)
 	default:
 		g.lookupSite(dst)
 	}
@@ -381,7 +374,7 @@ func (g *generator) lookupSite(dst reg) {
 	}
 	g.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(4 * len(table)), MaxEntries: 1,
 		Contents: []ebpf.MapKV{{Key: uint32(0), Value: table}}}
-	g.alu(asm.Sub, w64, ip, g.constant(low+uint64(g.unit.Context.IPBias), w64))
+	g.subtract(ip, low+uint64(g.unit.Context.IPBias))
 	g.jumpIfImm(asm.JGT, w64, ip, int64(high-low), g.exitTo)
 	g.aluImm(asm.LSh, w64, ip, 2)
 	at := g.mapValue(name, 0)
@@ -390,6 +383,15 @@ func (g *generator) lookupSite(dst reg) {
 	if slices.Contains(table, noSite) {
 		g.jumpIfImm(asm.JEq, w32, dst, -1, g.exitTo)
 	}
+}
+
+// subtract emits r -= n.
+func (c *code) subtract(r reg, n uint64) {
+	if int64(n) == int64(int32(n)) {
+		c.aluImm(asm.Sub, w64, r, int64(n))
+		return
+	}
+	c.alu(asm.Sub, w64, r, c.constant(n, w64))
 }
 
 func (g *generator) hashSites(dst, ip reg, name string) {

@@ -210,8 +210,13 @@ func (c *code) jumpIfImm(op asm.JumpOp, w width, dst reg, imm int64, l label) {
 // call calls a helper of the kernel and returns its result.
 func (c *code) call(fn asm.BuiltinFunc, args ...reg) reg {
 	dst := c.newReg()
-	c.emit(ins{kind: call, fn: fn, args: args, dst: dst})
+	c.callTo(dst, fn, args...)
 	return dst
+}
+
+// callTo calls a helper of the kernel and puts its result into dst.
+func (c *code) callTo(dst reg, fn asm.BuiltinFunc, args ...reg) {
+	c.emit(ins{kind: call, fn: fn, args: args, dst: dst})
 }
 
 // callSub calls a subprogram and returns its result.

@@ -79,15 +79,17 @@ func load(t *testing.T, src string) *run {
 		reader.SetDeadline(time.Unix(1, 0))
 		r.rings = append(r.rings, reader)
 	}
-	t.Cleanup(func() {
-		for _, reader := range r.rings {
-			reader.Close()
-		}
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(r.close)
 	return r
+}
+
+func (r *run) close() {
+	for _, reader := range r.rings {
+		reader.Close()
+	}
+	if err := r.Close(); err != nil {
+		r.t.Error(err)
+	}
 }
 
 // fire runs the program with arguments.

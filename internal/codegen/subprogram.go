@@ -14,15 +14,14 @@ type subprogram struct {
 	build func(*code)
 }
 
-// assembled builds a subprogram and what it calls itself.
-func (s *subprogram) assembled() (asm.Instructions, []*subprogram, error) {
+// instructions builds a subprogram and lists what it calls itself.
+func (s *subprogram) instructions() (asm.Instructions, []*subprogram, error) {
 	c := new(code)
 	s.build(c)
-	a, err := allocate(c.list, c.regs, c.maxFrame)
+	out, err := c.assembled(s.name + "_")
 	if err != nil {
 		return nil, nil, err
 	}
-	out := assemble(c.list, a, s.name+"_")
 	out[0] = out[0].WithSymbol(s.name)
 	return out, c.called(), nil
 }
