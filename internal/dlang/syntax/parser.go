@@ -21,6 +21,7 @@ func Parse(src *Source, cfg *Config) (*File, error) {
 	f := p.parseFile()
 	f.Pragmas = p.pragmas
 	if len(p.errs) == 0 {
+		p.checkPragmas(f)
 		p.checkArgs()
 	}
 	return f, p.errs.Err()

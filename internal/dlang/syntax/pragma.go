@@ -228,6 +228,29 @@ func (s *scanner) pragmaDepends(pos Pos, args []word) bool {
 	return false
 }
 
+// checkPragmas reports the pragmas that say something of a name that the
+// program does not define.
+func (p *parser) checkPragmas(f *File) {
+	translators := false
+	for _, d := range f.Decls {
+		_, ok := d.(*TranslatorDecl)
+		translators = translators || ok
+	}
+	for _, pragma := range f.Pragmas {
+		if pragma.Kind != "attributes" && pragma.Kind != "binding" {
+			continue
+		}
+		switch name := pragma.Args[1]; {
+		case p.names[name], name == "translator" && translators:
+		case name == "provider" && pragma.Kind == "attributes":
+		case builtins[name]:
+			p.errorf(pragma.At, "D_PRAGMA_SCOPE", "#pragma %s cannot modify entity defined outside program scope", pragma.Kind)
+		default:
+			p.errorf(pragma.At, "D_PRAGMA_UNUSED", "unused #pragma %s", pragma.Kind)
+		}
+	}
+}
+
 func joinWords(list []word) string {
 	texts := make([]string, len(list))
 	for i, w := range list {

@@ -1,6 +1,5 @@
 /* A stable view of a kernel structure, as the libraries of DTrace provide it. */
 #pragma D depends_on module vmlinux
-#pragma D binding "1.0" qinfo_t
 
 typedef struct qinfo {
 	uint32_t q_depth;

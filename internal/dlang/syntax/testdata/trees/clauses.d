@@ -1,6 +1,6 @@
 #!/usr/sbin/dtrace -s
 #pragma D option quiet
-#pragma D binding "1.0" limit
+#pragma D binding "1.0" a
 
 BEGIN
 {
@@ -10,7 +10,7 @@ syscall::read*:entry,
 syscall::write?:entry, pid$target:libc:[mc]alloc:
 /pid == $target && arg0 / 2 != 1/
 {
-	self->ts = timestamp;
+	self->ts = a = timestamp;
 	;
 	trace(1)
 }
