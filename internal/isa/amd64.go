@@ -1,6 +1,7 @@
 package isa
 
 import (
+	"encoding/binary"
 	"strings"
 
 	"kinst/internal/isa/amd64"
@@ -23,6 +24,7 @@ var amd64Arch = Arch{
 	Thunk:         amd64Thunk,
 	BreakpointLen: 1, // int3
 	JumpLen:       5, // jmp rel32
+	JumpTo:        amd64JumpTo,
 	ProbePC:       1, // behind the int3
 }
 
@@ -101,6 +103,11 @@ func amd64LandingPad(text []byte) int {
 		}
 	}
 	return 0
+}
+
+// amd64JumpTo is jmp rel32.
+func amd64JumpTo(from, to uint64) []byte {
+	return binary.LittleEndian.AppendUint32([]byte{0xe9}, uint32(to-from-5))
 }
 
 // amd64Thunk knows the functions that stand for an instruction which

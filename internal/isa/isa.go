@@ -162,6 +162,10 @@ type Arch struct {
 	// overwrites while it is armed, as a breakpoint and when optimized.
 	BreakpointLen, JumpLen int
 
+	// JumpTo encodes the jump that an optimized kprobe at from consists of,
+	// JumpLen bytes long.
+	JumpTo func(from, to uint64) []byte
+
 	// ProbePC is how far beyond the probed instruction's address the program
 	// counter is in the registers that a kprobe's programs are given.
 	ProbePC int

@@ -75,7 +75,7 @@ func (w *writer) raw() string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(hex(uint64(c)))
+		b.WriteString(hexNumber(uint64(c)))
 	}
 	return b.String()
 }
@@ -739,14 +739,14 @@ func generalNames(n, size int) string {
 	return "r" + names16[n]
 }
 
-// hex writes a number as objdump does.
-func hex(n uint64) string { return "0x" + strconv.FormatUint(n, 16) }
+// hexNumber writes a number as objdump does.
+func hexNumber(n uint64) string { return "0x" + strconv.FormatUint(n, 16) }
 
 func signedHex(n int64) string {
 	if n < 0 {
-		return "-" + hex(uint64(-n))
+		return "-" + hexNumber(uint64(-n))
 	}
-	return hex(uint64(n))
+	return hexNumber(uint64(n))
 }
 
 // immediate writes the next immediate of the instruction.
@@ -774,9 +774,9 @@ func (w *writer) immediate(o *operand) string {
 		v = uint64(w.takeImmediate(1)) & 0xff
 	}
 	if w.intel() {
-		return hex(v)
+		return hexNumber(v)
 	}
-	return "$" + hex(v)
+	return "$" + hexNumber(v)
 }
 
 // immediateSize is the size that an immediate is extended to.
@@ -817,7 +817,7 @@ func (w *writer) address(a uint64) string {
 			return strconv.FormatUint(a, 16) + " " + s
 		}
 	}
-	return hex(a)
+	return hexNumber(a)
 }
 
 func (w *writer) symbol(name string, offset uint64, ok bool) string {
@@ -827,5 +827,5 @@ func (w *writer) symbol(name string, offset uint64, ok bool) string {
 	case offset == 0:
 		return "<" + name + ">"
 	}
-	return "<" + name + "+" + hex(offset) + ">"
+	return "<" + name + "+" + hexNumber(offset) + ">"
 }

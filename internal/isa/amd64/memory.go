@@ -153,11 +153,11 @@ func (m *addressing) att() string {
 	if m.hasDisp {
 		switch {
 		case m.size == 4 && m.base == "" && (m.index == "" || m.zeroIndex):
-			s = hex(uint64(uint32(m.disp)))
+			s = hexNumber(uint64(uint32(m.disp)))
 		case m.bracketed():
 			s = signedHex(m.disp)
 		default:
-			s = hex(uint64(m.disp))
+			s = hexNumber(uint64(m.disp))
 		}
 	}
 	if !m.bracketed() {
@@ -173,9 +173,9 @@ func (m *addressing) att() string {
 func (m *addressing) intel() string {
 	if !m.bracketed() {
 		if m.size == 4 {
-			return hex(uint64(uint32(m.disp)))
+			return hexNumber(uint64(uint32(m.disp)))
 		}
-		return hex(uint64(m.disp))
+		return hexNumber(uint64(m.disp))
 	}
 	s := "[" + m.base
 	if m.index != "" {
@@ -186,11 +186,11 @@ func (m *addressing) intel() string {
 	}
 	switch {
 	case m.rip:
-		s += "+" + hex(uint64(m.disp)) // even if it is negative
+		s += "+" + hexNumber(uint64(m.disp)) // even if it is negative
 	case m.hasDisp && m.size == 4 && m.base == "" && m.zeroIndex:
-		s += "+" + hex(uint64(uint32(m.disp)))
+		s += "+" + hexNumber(uint64(uint32(m.disp)))
 	case m.hasDisp && m.disp >= 0:
-		s += "+" + hex(uint64(m.disp))
+		s += "+" + hexNumber(uint64(m.disp))
 	case m.hasDisp:
 		s += signedHex(m.disp)
 	}
@@ -235,7 +235,7 @@ func (w *writer) absolute(o *operand) string {
 	}
 	w.bytes(o.mem)
 	w.notePerCPU(a)
-	return s + hex(a)
+	return s + hexNumber(a)
 }
 
 // stringMemory writes the implied operand of a string instruction.
