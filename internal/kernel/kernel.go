@@ -19,15 +19,29 @@ type Kernel struct {
 	symbols func() (*Symbols, error)
 	memory  func() (memory, error)
 	btf     func() (*btf.Spec, error)
+
+	kprobeOffsets func() (*kprobeOffsets, error)
+	blacklist     func() []span
+
+	mu         sync.Mutex
+	siteTables map[string]*siteTables // by module
 }
 
 // Open returns the running kernel. It reads nothing: the error of a source
 // comes from the method that first needs it.
 func Open() (*Kernel, error) {
-	k := &Kernel{}
+	k := &Kernel{siteTables: map[string]*siteTables{}}
 	k.symbols = sync.OnceValues(loadSymbols)
 	k.memory = sync.OnceValues(k.openMemory)
 	k.btf = sync.OnceValues(loadBTF)
+	k.blacklist = sync.OnceValue(loadBlacklist)
+	k.kprobeOffsets = sync.OnceValues(func() (*kprobeOffsets, error) {
+		spec, err := k.BTF()
+		if err != nil {
+			return nil, err
+		}
+		return findKprobeOffsets(spec)
+	})
 	return k, nil
 }
 

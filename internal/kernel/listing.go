@@ -1,29 +1,160 @@
 package kernel
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
 	"kinst/internal/isa"
 )
 
 // A Listing is the instructions of a function, as the kernel runs them.
 type Listing struct {
 	Function Function
-	Insts    []isa.Inst
+	// Insts are what the kernel executes now, without the padding behind the
+	// function. Breakpoints and jumps that anybody's kprobes have put there
+	// are undone; what else the kernel has patched is in, such as the calls
+	// that its function tracer puts at the beginning.
+	Insts []isa.Inst
+	// Rest says why the listing ends before the function does: it holds
+	// something that is no instruction. It is nil where that is not so.
+	Rest error
+
+	arch    *isa.Arch
+	reasons reasons
 }
 
 // Listing reads the instructions of a function from the kernel's live text.
 func (k *Kernel) Listing(arch *isa.Arch, f Function) (*Listing, error) {
-	text, err := k.LiveText(f.Addr, int(f.Extent))
+	l, err := k.listing(arch, f)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the instructions of %s: %w", f, err)
 	}
-	insts, err := isa.Function(arch, text, f.Addr)
-	if len(insts) == 0 {
-		return nil, err
-	}
-	return &Listing{Function: f, Insts: insts}, nil
+	return l, nil
 }
 
-// Unprobeable returns why the kernel would not take a probe at the i-th
-// instruction, as far as that can be known beforehand; "" if nothing speaks
-// against it.
-func (l *Listing) Unprobeable(i int) string { return "" }
+// ErrUnsettled is wrapped by the errors that say that somebody is arming or
+// disarming probes in a text, so that it could not be read.
+var ErrUnsettled = errors.New("others are just now changing the probes there; try again")
+
+func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
+	// A probe stands on an instruction, the kernel sees to that. If one seems
+	// not to, then the probes were changed while the text was read.
+	for range settleTries {
+		text, probed, err := k.settledText(arch, f)
+		if err != nil {
+			return nil, err
+		}
+		l := &Listing{Function: f, arch: arch}
+		l.Insts, l.Rest = decode(arch, f, text)
+		if len(l.Insts) == 0 {
+			return nil, cmpError(l.Rest, errors.New("there are none"))
+		}
+		if l.startsAll(probed) {
+			l.reasons = k.reasons(f)
+			return l, nil
+		}
+		time.Sleep(settlePause)
+	}
+	return nil, ErrUnsettled
+}
+
+func cmpError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decode(arch *isa.Arch, f Function, text []byte) ([]isa.Inst, error) {
+	if !f.last {
+		return isa.Function(arch, text, f.Addr)
+	}
+	// Zeros fill the last page of a module's text. The last instruction may
+	// end in zeros itself.
+	end := len(bytes.TrimRight(text, "\x00"))
+	for {
+		insts, err := isa.Function(arch, text[:end], f.Addr)
+		if err == nil || end == len(text) {
+			return insts, err
+		}
+		end++
+	}
+}
+
+// startsAll reports whether an instruction of the listing starts at each of
+// the addresses that are before its end.
+func (l *Listing) startsAll(addrs []uint64) bool {
+	for _, addr := range addrs {
+		if _, ok := l.Find(addr); !ok && addr < l.End() {
+			return false
+		}
+	}
+	return true
+}
+
+// End is the address behind the last instruction.
+func (l *Listing) End() uint64 { return l.Insts[len(l.Insts)-1].End() }
+
+// Find returns the index of the instruction at an address, or where there is
+// none, of the first behind it.
+func (l *Listing) Find(addr uint64) (i int, ok bool) {
+	return slices.BinarySearchFunc(l.Insts, addr, func(in isa.Inst, addr uint64) int {
+		switch {
+		case in.Addr < addr:
+			return -1
+		case in.Addr > addr:
+			return 1
+		}
+		return 0
+	})
+}
+
+// Landing returns the address at which the kernel puts a probe on the i-th
+// instruction, and which the probe reports when it is hit. It is the
+// instruction's own, but where that is the landing pad at the beginning of
+// the function (endbr64, or what the kernel has put in place of it): there it
+// is the next one's.
+//
+// Both are then executed equally often. Nothing jumps behind a landing pad:
+// compilers do not know of one in another function, and what the kernel
+// itself makes calls to that place, the trampolines of fentry and fexit BPF
+// programs, call beyond the instruction after it.
+func (l *Listing) Landing(i int) uint64 {
+	in := l.Insts[i]
+	if i == 0 && len(l.Insts) > 1 && l.arch.LandingPad(in.Bytes) == in.Len {
+		return in.End()
+	}
+	return in.Addr
+}
+
+// textOf returns the text that holds a function's instructions. The last
+// function of a module is read page by page to one that ends in zeros, or to
+// the end of the memory that is there.
+func (k *Kernel) textOf(f Function) ([]byte, error) {
+	if !f.last {
+		return k.LiveText(f.Addr, int(f.Extent))
+	}
+	page := uint64(os.Getpagesize())
+	var text []byte
+	for uint64(len(text)) < f.Extent {
+		at := f.Addr + uint64(len(text))
+		more, err := k.LiveText(at, int(min(f.Extent-uint64(len(text)), page-at%page)))
+		switch {
+		case err != nil && len(text) == 0:
+			return nil, err
+		case err != nil:
+			return text, nil
+		}
+		text = append(text, more...)
+		if bytes.HasSuffix(more, make([]byte, min(len(more), 16))) {
+			return text, nil
+		}
+	}
+	return text, nil
+}

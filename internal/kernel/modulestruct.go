@@ -1,0 +1,65 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/cilium/ebpf/btf"
+)
+
+// moduleStruct is a loaded module's struct module, in the kernel's memory.
+type moduleStruct struct {
+	kernel *Kernel
+	layout *btf.Struct
+	bytes  []byte
+}
+
+func (k *Kernel) moduleStruct(module string) (*moduleStruct, error) {
+	syms, err := k.Symbols()
+	if err != nil {
+		return nil, err
+	}
+	addr := uint64(0)
+	for _, sym := range syms.Lookup("__this_module") {
+		if sym.Module == module {
+			addr = sym.Addr
+		}
+	}
+	if addr == 0 {
+		return nil, errors.New("the kernel's symbols lack __this_module of module " + module)
+	}
+	spec, err := k.BTF()
+	if err != nil {
+		return nil, err
+	}
+	layout, err := structOf(spec, "module")
+	if err != nil {
+		return nil, err
+	}
+	text, err := k.LiveText(addr, int(layout.Size))
+	if err != nil {
+		return nil, err
+	}
+	return &moduleStruct{k, layout, text}, nil
+}
+
+// table returns the places that a table of entries begins with, given the
+// members that hold its address and its length. A table that the kernel is
+// not built with has none.
+func (m *moduleStruct) table(pointer, count string, size int) []uint64 {
+	at, err1 := memberOffset(m.layout, pointer)
+	n, err2 := memberOffset(m.layout, count)
+	if err1 != nil || err2 != nil {
+		return nil
+	}
+	addr := binary.NativeEndian.Uint64(m.bytes[at:])
+	entries := int(binary.NativeEndian.Uint32(m.bytes[n:]))
+	if addr == 0 || entries <= 0 || entries > maxTable/size {
+		return nil
+	}
+	text, err := m.kernel.LiveText(addr, entries*size)
+	if err != nil {
+		return nil
+	}
+	return relative(text, addr, size)
+}
