@@ -34,7 +34,9 @@ const (
 	HookPerfEvent
 	// HookTracepoint: the context is the tracepoint's record.
 	HookTracepoint
-	// HookRawTracepoint: the context is an array of uint64 arguments.
+	// HookRawTracepoint: the context is an array of uint64 arguments, each
+	// extended with zeros. To read more of it than the tracepoint has is
+	// refused when the program is attached.
 	HookRawTracepoint
 	// HookUprobe: as HookKprobe, in a user process.
 	HookUprobe
@@ -52,14 +54,42 @@ const (
 	LookupIP
 	// LookupCookie: bpf_get_attach_cookie is the probe's index.
 	LookupCookie
+	// LookupKey: the number at Context.Key is the probe's Addr. Of a number
+	// that is no probe's the program does nothing.
+	LookupKey
 )
+
+// A Place is where a program finds a number.
+type Place struct {
+	// Indirect says that the context's word at Base is a kernel address, and
+	// that Offset counts from there; otherwise it counts from the context.
+	Indirect     bool
+	Base, Offset int // in bytes
+	Size         int // in bytes; numbers shorter than 8 have the type's sign
+}
+
+// Word is the place of the nth 64-bit word of the context.
+func Word(n int) Place { return Place{Offset: 8 * n, Size: 8} }
+
+// TaskBits are bits of a number in the current task's struct task_struct.
+type TaskBits struct {
+	Offset, Size int // in bytes
+	Mask         uint64
+}
 
 // A Context is what a kind of probe offers to the clauses that it runs. Two
 // probes with the same *Context can share a program.
 type Context struct {
 	Hook   Hook
 	Lookup Lookup
-	IPBias int // for LookupIP: 1 where the kernel reports the address plus one
+	IPBias int   // for LookupIP: 1 where the kernel reports the address plus one
+	Key    Place // for LookupKey
+	// Unless, if not nil, are bits of the current task with any of which set
+	// the program does nothing.
+	Unless *TaskBits
+	// Places are where arg0... are, one by one; arguments beyond are 0. Where
+	// it is nil, CallArgs and PCArgs say what they are.
+	Places []Place
 	// CallArgs: arg0... are the arguments of a C call, in the registers.
 	CallArgs bool
 	// PCArgs: arg0 is the kernel's program counter and arg1 the user's, the
@@ -73,7 +103,12 @@ type Context struct {
 type Probe struct {
 	Desc
 	Context *Context
-	Addr    uint64 // for LookupIP
+	Addr    uint64 // for LookupIP and LookupKey
+	// Typed returns what Context leaves out to be one for many probes: Args,
+	// and Places where it has none. It is for clauses that use them. Probes
+	// of the same types have the same result. It is nil where nothing is left
+	// out.
+	Typed func() (*Context, error)
 	// Target is the provider's own: what must be armed.
 	Target any
 }
@@ -81,6 +116,7 @@ type Probe struct {
 // An Enabling is a program and the probes at which it must run.
 type Enabling struct {
 	Program *ebpf.Program
+	Context *Context // that the program was made for: of the probes, or Typed
 	Probes  []*Probe
 }
 
