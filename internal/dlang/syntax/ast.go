@@ -69,10 +69,11 @@ type (
 	// A VarDecl declares a variable's type: `int x;`, `self int y;`,
 	// `string s[int, string];`.
 	VarDecl struct {
-		At    Pos
-		Scope Scope
-		Type  TypeExpr
-		Name  string
+		At     Pos
+		Scope  Scope
+		Extern bool // declared extern: it exists in the kernel
+		Type   TypeExpr
+		Name   string
 	}
 
 	// A TypeDecl is a typedef (Name set) or the definition or forward

@@ -97,16 +97,18 @@ func (p *parser) declared(spec *specifier, d *declarator) Decl {
 
 func (p *parser) variable(spec *specifier, d *declarator) *VarDecl {
 	p.checkDeclName(d)
-	prototype := len(d.mods) > 0 && d.mods[0].kind == function
+	extern := spec.class == "extern" || d.is(function)
 	switch {
-	case spec.class == "static" && prototype: // the same as extern
-	case spec.class == "auto", spec.class == "register", spec.class == "static":
+	case spec.class == "auto", spec.class == "register", spec.class == "static" && !extern:
 		p.fail(spec.at, "D_DECL_BADCLASS", "specified storage class not appropriate in D")
+	case d.is(arrayOf) && d.mods[0].size == nil && !extern:
+		p.fail(d.at, "D_DECL_ARRNULL", "array declaration requires array dimension or tuple signature: %s", d.name)
 	}
+	p.checkTuples(d, 1)
 	if spec.scope() == Global {
 		p.names[d.name] = true
 	}
-	return &VarDecl{At: d.at, Scope: spec.scope(), Name: d.name, Type: spec.use(d)}
+	return &VarDecl{At: d.at, Scope: spec.scope(), Extern: extern, Name: d.name, Type: spec.use(d)}
 }
 
 func (p *parser) checkDeclName(d *declarator) {
@@ -327,6 +329,7 @@ func (p *parser) structDeclarator(spec *specifier) *Field {
 	if strings.Contains(d.name, "`") {
 		p.fail(d.at, "D_DECL_SCOPE", "D scoping operator may not be used in a member name (%s)", d.name)
 	}
+	p.checkTuples(d, 0)
 	f := &Field{At: d.at, Name: d.name, Type: spec.use(d)}
 	if p.got(COLON) {
 		f.Bits = p.conditional()
@@ -385,5 +388,6 @@ func (p *parser) typeName() TypeExpr {
 	spec := p.typeSpecifiers()
 	d := new(declarator)
 	p.declare(d, noName)
+	p.checkTuples(d, 0)
 	return d.typeOf(spec.typ)
 }

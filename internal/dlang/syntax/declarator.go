@@ -53,6 +53,19 @@ func (d *declarator) typeOf(base TypeExpr) TypeExpr {
 	return t
 }
 
+// is reports whether what the declarator declares is of the kind.
+func (d *declarator) is(kind modKind) bool { return len(d.mods) > 0 && d.mods[0].kind == kind }
+
+// checkTuples gives up a declarator with an associative array behind its first
+// n modifiers: only a variable itself can be one.
+func (p *parser) checkTuples(d *declarator, n int) {
+	for _, m := range d.mods[min(n, len(d.mods)):] {
+		if m.kind == tupleOf {
+			p.fail(m.at, "D_DECL_DYNOBJ", "an associative array may only be a variable, no part of another type")
+		}
+	}
+}
+
 // naming says whether a declarator has a name.
 type naming int
 
@@ -249,6 +262,7 @@ func (p *parser) parameter() *Param {
 	}
 	d := new(declarator)
 	p.declare(d, mayName)
+	p.checkTuples(d, 0)
 	param.Name, param.Type = d.name, d.typeOf(spec.typ)
 	return param
 }

@@ -407,11 +407,12 @@ func (p *parser) inlineDefinition() *InlineDecl {
 	spec := p.specifiers()
 	decl := p.declarator()
 	d.Name = decl.name
-	if len(decl.mods) > 0 && decl.mods[0].kind == tupleOf {
+	if decl.is(tupleOf) {
 		d.Params = decl.mods[0].params
 		decl.mods = decl.mods[1:]
 	}
 	p.checkParams(d.Params)
+	p.checkTuples(decl, 0)
 	d.Type = decl.typeOf(spec.typ)
 	p.checkDeclName(decl)
 	if spec.class != "" {

@@ -156,7 +156,7 @@ func sameDefinition(a, b Decl) bool {
 	switch a := a.(type) {
 	case *VarDecl:
 		b, ok := b.(*VarDecl)
-		return ok && a.Scope == b.Scope && definition(a.Type) != nil && definition(a.Type) == definition(b.Type)
+		return ok && a.Scope == b.Scope && a.Extern == b.Extern && definition(a.Type) != nil && definition(a.Type) == definition(b.Type)
 	case *TypeDecl:
 		b, ok := b.(*TypeDecl)
 		return ok && a.Name != "" && b.Name != "" && definition(a.Type) != nil && definition(a.Type) == definition(b.Type)
@@ -213,8 +213,11 @@ func (p *printer) variables(group []Decl) string {
 		names = append(names, p.declarator(d.(*VarDecl).Type, d.(*VarDecl).Name))
 	}
 	text := strings.Join(names, ", ")
-	if first.Scope != Global {
-		text = first.Scope.String() + " " + text
+	switch {
+	case first.Scope != Global:
+		return first.Scope.String() + " " + text
+	case first.Extern:
+		return "extern " + text
 	}
 	return text
 }

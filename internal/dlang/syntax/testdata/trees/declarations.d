@@ -29,4 +29,6 @@ struct s {
 };
 struct forward;
 union u { struct { int x; } y, z; };
-int gg[];
+extern int gg[];
+static int hh(int);
+int ii[int][3];
