@@ -116,15 +116,22 @@ func parseMaps(text []byte) []mapping {
 		m.file = fileID{fields[3], fields[4]}
 		if len(fields) > 5 {
 			_, path, _ := strings.Cut(line, fields[4])
-			m.path = strings.TrimSuffix(strings.TrimSpace(path), " (deleted)")
-		}
-		switch {
-		case m.path == vdsoName:
-			m.file = fileID{inode: vdsoName}
-		case !strings.HasPrefix(m.path, "/"):
-			m.path = "" // [heap], [stack], [anon:...], //anon
+			m.named(strings.TrimSpace(path))
 		}
 		mappings = append(mappings, m)
 	}
 	return mappings
+}
+
+// named gives a mapping the name that the kernel has for it: of memory that is
+// not of a file, [heap], [anon:...] or //anon, there is none.
+func (m *mapping) named(name string) {
+	name = strings.TrimSuffix(name, " (deleted)")
+	switch {
+	case name == vdsoName:
+		m.file = fileID{inode: vdsoName}
+		m.path = name
+	case strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "//"):
+		m.path = name
+	}
 }

@@ -11,6 +11,8 @@ type Symbols struct {
 	processes map[uint32]*process
 	objects   map[fileID]*object
 	now       func() time.Time // for tests; time.Now
+	watch     *watch
+	followed  time.Time
 }
 
 const (
@@ -31,6 +33,11 @@ func (s *Symbols) UserSymbol(pid uint32, addr uint64) (module, name string, offs
 	p := s.process(pid)
 	m, ok := p.find(addr)
 	if !ok {
+		if p = s.again(p); p != nil {
+			m, ok = p.find(addr)
+		}
+	}
+	if !ok {
 		return "", "", 0
 	}
 	if m.path == "" {
@@ -43,20 +50,13 @@ func (s *Symbols) UserSymbol(pid uint32, addr uint64) (module, name string, offs
 
 // process returns what is known of a process, as it is now where it still runs.
 func (s *Symbols) process(pid uint32) *process {
-	if s.now == nil {
-		s.now = time.Now
-	}
-	if s.processes == nil {
-		s.processes = make(map[uint32]*process)
-	}
+	s.init()
 	now := s.now()
-	p := s.processes[pid]
-	if p == nil {
-		p = &process{pid: pid}
-		evict(s.processes, maxProcesses, func(p *process) time.Time { return p.used })
-		s.processes[pid] = p
+	if now.Sub(s.followed) > fresh || s.processes[pid] == nil {
+		s.followed = now
+		s.follow()
 	}
-	p.used = now
+	p := s.known(pid)
 	if now.Sub(p.read) > fresh {
 		p.read = now
 		p.refresh()
@@ -64,11 +64,50 @@ func (s *Symbols) process(pid uint32) *process {
 	return p
 }
 
-// object returns the symbols of a mapped file.
-func (s *Symbols) object(p *process, m mapping) *object {
-	if s.objects == nil {
+// again looks at a process once more because an address was not found, unless
+// that was done a moment ago. Then it returns nil.
+func (s *Symbols) again(p *process) *process {
+	const moment = time.Millisecond
+	now := s.now()
+	if now.Sub(p.read) < moment {
+		return nil
+	}
+	s.followed = now
+	s.follow()
+	p = s.known(p.pid)
+	p.read = now
+	p.refresh()
+	return p
+}
+
+func (s *Symbols) init() {
+	if s.processes == nil {
+		s.processes = make(map[uint32]*process)
 		s.objects = make(map[fileID]*object)
 	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+}
+
+// known returns what is known of a process, without a look at it.
+func (s *Symbols) known(pid uint32) *process {
+	p := s.processes[pid]
+	if p == nil {
+		p = &process{pid: pid}
+		s.keep(p)
+	}
+	p.used = s.now()
+	return p
+}
+
+func (s *Symbols) keep(p *process) {
+	evict(s.processes, maxProcesses, func(p *process) time.Time { return p.used })
+	s.processes[p.pid] = p
+}
+
+// object returns the symbols of a mapped file.
+func (s *Symbols) object(p *process, m mapping) *object {
 	o := s.objects[m.file]
 	if o == nil {
 		o = loadObject(p, m)

@@ -131,6 +131,55 @@ func TestReplaced(t *testing.T) {
 	expect(t, &s, w.pid(), w.addrs["global_function"], "waiter", "", 0)
 }
 
+// TestWatch names addresses of processes that are only asked for when they have
+// gone: one that executed a program, and a child of it that did not.
+func TestWatch(t *testing.T) {
+	w := startWaiter(t)
+	var s Symbols
+	if err := s.Watch(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	cmd := exec.Command("setarch", "-R", w.path, "fork") // at the same addresses each time
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var child uint32
+	for line := range strings.Lines(string(out)) {
+		addr, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.ParseUint(addr, 0, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch name {
+		case "child":
+			child = uint32(n)
+		case "getenv":
+			expect(t, &s, uint32(cmd.Process.Pid), n, "libc.so.6", name, 0)
+		default:
+			expect(t, &s, uint32(cmd.Process.Pid), n, "waiter", name, 0)
+			if child == 0 {
+				t.Fatal("the child comes first")
+			}
+			expect(t, &s, child, n, "waiter", name, 0)
+		}
+	}
+}
+
+func TestParseCPUs(t *testing.T) {
+	for list, want := range map[string]string{"0": "[0]", "0-2,5,7-8": "[0 1 2 5 7 8]", "x": "[]", "1-": "[]"} {
+		cpus, err := parseCPUs(list)
+		if got := fmt.Sprint(cpus); got != want || (err != nil) != (want == "[]") {
+			t.Errorf("%q: %s, %v", list, got, err)
+		}
+	}
+}
+
 func TestGo(t *testing.T) {
 	pc := reflect.ValueOf(TestGo).Pointer()
 	var s Symbols
