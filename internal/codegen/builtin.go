@@ -3,11 +3,11 @@ package codegen
 import (
 	"fmt"
 
-	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
 	"kinst/internal/dlang/types"
 	"kinst/internal/provider"
+	"kinst/internal/record"
 )
 
 // builtin evaluates a built-in variable that is a number.
@@ -65,11 +65,15 @@ func (g *generator) register(x *types.Reg) reg {
 	return r
 }
 
-// argument is argn, 64 bits.
+// argument is argn, 64 bits, 0 beyond the probe's arguments.
 func (g *generator) argument(n int) reg {
 	c := g.unit.Context
 	switch {
-	case c.Hook == provider.HookRun || c.Hook == provider.HookRawTracepoint:
+	case c.Places != nil && n < len(c.Places):
+		return g.placedArgument(n)
+	case c.Places != nil:
+		return g.constant(0, w64)
+	case c.Hook == provider.HookRun:
 		r := g.newReg()
 		g.load(r, g.ctx, 8*n, 8)
 		return r
@@ -78,10 +82,35 @@ func (g *generator) argument(n int) reg {
 		r := g.newReg()
 		g.load(r, g.ctx, reg.Offset, 8)
 		return r
+	case c.CallArgs:
+		return g.stackArgument(n - len(g.opts.Arch.CallArgs))
 	case c.PCArgs && n < 2:
 		return g.programCounter(n == 1)
 	}
 	return g.constant(0, w64)
+}
+
+// placedArgument reads an argument that the context says the place of.
+func (g *generator) placedArgument(n int) reg {
+	c := g.unit.Context
+	p := c.Places[n]
+	r := g.readPlace(p, func() { g.fault(record.FaultBadAddress, noReg) })
+	if p.Size < 8 && n < len(c.Args) && c.Args[n].Type != nil && signed(c.Args[n].Type) {
+		shift := int64(64 - 8*p.Size)
+		g.aluImm(asm.LSh, w64, r, shift)
+		g.aluImm(asm.ArSh, w64, r, shift)
+	}
+	return r
+}
+
+// stackArgument reads argument n of those that a C function is given on the
+// stack, above the return address.
+func (g *generator) stackArgument(n int) (r reg) {
+	sp, _ := g.opts.Arch.Register(g.opts.Arch.SP)
+	at := g.newReg()
+	g.load(at, g.ctx, sp.Offset, 8)
+	g.aluImm(asm.Add, w64, at, int64(8*(n+1)))
+	return (&kernelObject{at, types.TypeLong}).load(g)
 }
 
 // programCounter is where the processor was interrupted, if that is in the
@@ -127,8 +156,7 @@ func (g *generator) probeID() reg {
 func (g *generator) table(index reg, numbers []uint32) reg {
 	name := siteMap(g.sites)
 	g.sites++
-	g.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(4 * len(numbers)), MaxEntries: 1,
-		Contents: []ebpf.MapKV{{Key: uint32(0), Value: numbers}}}
+	g.tableMap(name, numbers)
 	g.aluImm(asm.Sub, w32, index, int64(g.unit.First))
 	g.jumpIfImm(asm.JGE, w64, index, int64(len(numbers)), g.exitTo)
 	g.aluImm(asm.LSh, w64, index, 2)

@@ -83,8 +83,12 @@ func (g *generator) program() (err error) {
 	if g.unit.Context.Hook != provider.HookRun {
 		g.whileTracing()
 	}
+	g.unlessTask()
 	g.emit(ins{kind: start})
 	g.scope(func() {
+		if g.unit.Context.Lookup == provider.LookupKey {
+			g.get(resIndex) // ends the program if it fired for no probe
+		}
 		g.declareLocals()
 		for i, c := range g.unit.Clauses {
 			g.writeClause(i, c)
@@ -101,6 +105,24 @@ func (g *generator) whileTracing() {
 	state := g.newReg()
 	g.load(state, g.mapValue(globalsMap, 0), stateOffset, 4)
 	g.jumpIfImm(asm.JNE, w64, state, int64(Tracing), g.exitTo)
+}
+
+// unlessTask ends the program for the tasks that the context leaves out.
+func (g *generator) unlessTask() {
+	t := g.unit.Context.Unless
+	if t == nil {
+		return
+	}
+	g.memory(func() {
+		at := region{fp, g.stack(t.Size), t.Size}
+		task := g.call(asm.FnGetCurrentTask)
+		failed := g.call(asm.FnProbeReadKernel, g.addr(at), g.constant(uint64(t.Size), w64), g.addressOf(task, t.Offset))
+		g.jumpIfImm(asm.JNE, w64, failed, 0, g.exitTo)
+		bits := g.newReg()
+		g.load(bits, at.base, at.off, t.Size)
+		g.alu(asm.And, w64, bits, g.constant(t.Mask, w64))
+		g.jumpIfImm(asm.JNE, w64, bits, 0, g.exitTo)
+	})
 }
 
 // scope runs f with a list of its own of the resources at hand: what f takes
@@ -333,15 +355,46 @@ func (g *generator) fetchThread(dst reg) {
 
 // fetchIndex finds out which probe fired.
 func (g *generator) fetchIndex(dst reg) {
-	u := g.unit
-	switch {
+	switch u := g.unit; {
+	case u.Context.Lookup == provider.LookupKey:
+		g.lookupKey(dst)
 	case len(u.Probes) == 1:
 		g.set(dst, uint64(u.First), w64)
 	case u.Context.Lookup == provider.LookupCookie:
 		g.callTo(dst, asm.FnGetAttachCookie, g.ctx)
 	default:
-		g.lookupSite(dst)
+		pc, _ := g.opts.Arch.Register(g.opts.Arch.PC)
+		ip := g.newReg()
+		g.load(ip, g.ctx, pc.Offset, 8)
+		g.lookupSite(dst, ip, uint64(u.Context.IPBias))
 	}
+}
+
+// lookupKey finds the probe by the number that the context gives.
+func (g *generator) lookupKey(dst reg) {
+	g.memory(func() {
+		key := g.readPlace(g.unit.Context.Key, func() { g.jump(g.exitTo) })
+		g.lookupSite(dst, key, 0)
+	})
+}
+
+// readPlace reads a number, zero-extended, into a register that may be
+// changed. If it cannot be read, it does what failed says, which must not come
+// back.
+func (g *generator) readPlace(p provider.Place, failed func()) reg {
+	n := g.newReg()
+	if !p.Indirect {
+		g.load(n, g.ctx, p.Base+p.Offset, p.Size)
+		return n
+	}
+	g.memory(func() {
+		at := region{fp, g.stack(8), p.Size}
+		base := g.newReg()
+		g.load(base, g.ctx, p.Base, 8)
+		g.readOr(asm.FnProbeReadKernel, at, p.Size, g.addressOf(base, p.Offset), failed)
+		g.load(n, at.base, at.off, p.Size)
+	})
+	return n
 }
 
 // maxSiteTable is the longest stretch of addresses that a table of sites
@@ -351,18 +404,23 @@ const maxSiteTable = 64 << 10
 // noSite marks the addresses at which there is no probe.
 const noSite = ^uint32(0)
 
-func (g *generator) lookupSite(dst reg) {
+// lookupSite finds the probe whose Addr is at less bias; it changes at. Without
+// a probe it ends the program.
+func (g *generator) lookupSite(dst, at reg, bias uint64) {
 	low, high := g.unit.Probes[0].Addr, g.unit.Probes[0].Addr
 	for _, p := range g.unit.Probes {
 		low, high = min(low, p.Addr), max(high, p.Addr)
 	}
-	ip := g.newReg()
-	pc, _ := g.opts.Arch.Register(g.opts.Arch.PC)
-	g.load(ip, g.ctx, pc.Offset, 8)
+	if low == high {
+		g.subtract(at, low+bias)
+		g.jumpIfImm(asm.JNE, w64, at, 0, g.exitTo)
+		g.set(dst, uint64(g.unit.First), w64)
+		return
+	}
 	name := siteMap(g.sites)
 	g.sites++
 	if high-low > maxSiteTable {
-		g.hashSites(dst, ip, name)
+		g.hashSites(dst, at, bias, name)
 		return
 	}
 	table := make([]uint32, high-low+1)
@@ -372,17 +430,22 @@ func (g *generator) lookupSite(dst reg) {
 	for i, p := range g.unit.Probes {
 		table[p.Addr-low] = g.unit.First + uint32(i)
 	}
-	g.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(4 * len(table)), MaxEntries: 1,
-		Contents: []ebpf.MapKV{{Key: uint32(0), Value: table}}}
-	g.subtract(ip, low+uint64(g.unit.Context.IPBias))
-	g.jumpIfImm(asm.JGT, w64, ip, int64(high-low), g.exitTo)
-	g.aluImm(asm.LSh, w64, ip, 2)
-	at := g.mapValue(name, 0)
-	g.alu(asm.Add, w64, at, ip)
-	g.load(dst, at, 0, 4)
+	g.tableMap(name, table)
+	g.subtract(at, low+bias)
+	g.jumpIfImm(asm.JGT, w64, at, int64(high-low), g.exitTo)
+	g.aluImm(asm.LSh, w64, at, 2)
+	row := g.mapValue(name, 0)
+	g.alu(asm.Add, w64, row, at)
+	g.load(dst, row, 0, 4)
 	if slices.Contains(table, noSite) {
 		g.jumpIfImm(asm.JEq, w32, dst, -1, g.exitTo)
 	}
+}
+
+// tableMap adds a map with one value: a table of numbers.
+func (c *compiler) tableMap(name string, table []uint32) {
+	c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(4 * len(table)), MaxEntries: 1,
+		Contents: []ebpf.MapKV{{Key: uint32(0), Value: table}}}
 }
 
 // subtract emits r -= n.
@@ -394,21 +457,21 @@ func (c *code) subtract(r reg, n uint64) {
 	c.alu(asm.Sub, w64, r, c.constant(n, w64))
 }
 
-func (g *generator) hashSites(dst, ip reg, name string) {
+func (g *generator) hashSites(dst, at reg, bias uint64, name string) {
 	m := &ebpf.MapSpec{Name: name, Type: ebpf.Hash, KeySize: 8, ValueSize: 4, MaxEntries: uint32(len(g.unit.Probes))}
 	for i, p := range g.unit.Probes {
 		m.Contents = append(m.Contents, ebpf.MapKV{Key: p.Addr, Value: g.unit.First + uint32(i)})
 	}
 	g.maps[name] = m
-	if bias := g.unit.Context.IPBias; bias != 0 {
-		g.aluImm(asm.Sub, w64, ip, int64(bias))
+	if bias != 0 {
+		g.subtract(at, bias)
 	}
 	g.memory(func() {
 		key := g.stack(8)
-		g.store(fp, key, ip, 8)
-		at := g.call(asm.FnMapLookupElem, g.mapPtr(name), g.addressOf(fp, key))
-		g.jumpIfImm(asm.JEq, w64, at, 0, g.exitTo)
-		g.load(dst, at, 0, 4)
+		g.store(fp, key, at, 8)
+		row := g.call(asm.FnMapLookupElem, g.mapPtr(name), g.addressOf(fp, key))
+		g.jumpIfImm(asm.JEq, w64, row, 0, g.exitTo)
+		g.load(dst, row, 0, 4)
 	})
 }
 

@@ -19,10 +19,16 @@ func (g *generator) readUser(to region, size int, addr reg) {
 }
 
 func (g *generator) read(fn asm.BuiltinFunc, to region, size int, addr reg) {
-	failed := g.call(fn, g.addr(to), g.constant(uint64(size), w64), addr)
+	g.readOr(fn, to, size, addr, func() { g.fault(record.FaultBadAddress, addr) })
+}
+
+// readOr copies memory; if that fails it does what failed says, which must not
+// come back.
+func (g *generator) readOr(fn asm.BuiltinFunc, to region, size int, addr reg, failed func()) {
+	result := g.call(fn, g.addr(to), g.constant(uint64(size), w64), addr)
 	good := g.newLabel()
-	g.jumpIfImm(asm.JEq, w64, failed, 0, good)
-	g.fault(record.FaultBadAddress, addr)
+	g.jumpIfImm(asm.JEq, w64, result, 0, good)
+	failed()
 	g.place(good)
 }
 
