@@ -18,6 +18,7 @@ type reader struct {
 	session  *Session
 	rings    *buffer.Rings
 	losses   *buffer.Losses
+	users    *process.Symbols
 	consumer *consume.Consumer
 	missed   uint64 // reported so far
 }
@@ -30,7 +31,7 @@ func (s *Session) Consume(ctx context.Context, out io.Writer) (status int, err e
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, r.rings.Close()) }()
+	defer func() { err = errors.Join(err, r.rings.Close(), r.users.Close()) }()
 	stop := context.AfterFunc(ctx, r.rings.Wake)
 	defer stop()
 	ended := s.watchProcesses(r.rings.Wake)
@@ -56,11 +57,21 @@ func (s *Session) newReader(out io.Writer) (*reader, error) {
 	if err != nil {
 		return nil, errors.Join(err, rings.Close())
 	}
-	consumer, err := consume.New(out, layout, s.table(), s.consumeOptions(aggs))
-	if err != nil {
-		return nil, errors.Join(err, rings.Close())
+	users := new(process.Symbols)
+	if consume.UsesUserSymbols(layout) {
+		if err := users.Watch(); err != nil {
+			s.opts.Note(err.Error())
+		}
 	}
-	return &reader{session: s, rings: rings, losses: buffer.NewLosses(s.loaded.Losses), consumer: consumer}, nil
+	opts := s.consumeOptions(aggs)
+	opts.User = users
+	consumer, err := consume.New(out, layout, s.table(), opts)
+	if err != nil {
+		return nil, errors.Join(err, rings.Close(), users.Close())
+	}
+	return &reader{
+		session: s, rings: rings, losses: buffer.NewLosses(s.loaded.Losses), users: users, consumer: consumer,
+	}, nil
 }
 
 func (s *Session) consumeOptions(aggs consume.Aggregations) *consume.Options {
@@ -81,7 +92,6 @@ func (s *Session) consumeOptions(aggs consume.Aggregations) *consume.Options {
 		JSON:          set.Oformat == "json",
 		SpecSize:      int(set.Specsize),
 		Kernel:        consume.Kernel(s.kernel),
-		User:          new(process.Symbols),
 		Aggregations:  aggs,
 		Message:       s.opts.Warn,
 	}
