@@ -151,7 +151,7 @@ func goldenPrint(t *testing.T) string {
 		{Name: "low", BitOffset: 32, Bits: 3, Type: typeUint32},
 		{Name: "high", BitOffset: 35, Bits: 13, Type: typeUint32},
 	}}
-	choice := &record.Type{Kind: record.Struct, Size: 8, Name: "union ", Union: true, Members: []record.Member{
+	choice := &record.Type{Kind: record.Struct, Size: 8, Name: "union {...}", Union: true, Members: []record.Member{
 		{Name: "word", Type: typeUint64},
 		{Name: "half", Type: typeUint32},
 	}}

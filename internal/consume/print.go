@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kinst/internal/dformat"
 	"kinst/internal/record"
@@ -17,13 +18,20 @@ const printIndent = 4
 // appendPrint renders a value as print() does: its type, and the members with
 // their types and names, integers in hexadecimal.
 func (c *Consumer) appendPrint(b []byte, t *record.Type, data []byte) []byte {
-	b = append(b, t.Name...)
+	b = append(b, typeName(t)...)
 	b = append(b, ' ')
 	b = c.appendPrinted(b, t, data, 0)
 	if t.Kind != record.Struct {
 		b = append(b, '\n')
 	}
 	return b
+}
+
+// typeName is a type's name; of an anonymous one the keyword, with the blank that
+// a name would follow.
+func typeName(t *record.Type) string {
+	name, _, _ := strings.Cut(t.Name, "{")
+	return name
 }
 
 // appendPrinted renders a value whose type and name have been rendered, which
@@ -65,9 +73,10 @@ func (c *Consumer) appendMember(b []byte, m record.Member, data []byte, depth in
 		return b
 	}
 	b = appendBlanks(b, printIndent*depth)
-	b = append(b, m.Type.Name...)
+	name := typeName(m.Type)
+	b = append(b, name...)
 	if m.Name != "" {
-		if n := len(m.Type.Name); n > 0 && m.Type.Name[n-1] != '*' {
+		if !strings.HasSuffix(name, "*") && !strings.HasSuffix(name, " ") {
 			b = append(b, ' ')
 		}
 		b = append(b, m.Name...)
@@ -101,7 +110,7 @@ func (c *Consumer) appendArray(b []byte, t *record.Type, data []byte, depth int)
 		if elem.Kind == record.Struct {
 			b = append(b, '\n')
 			b = appendBlanks(b, printIndent*(depth+1))
-			b = append(b, elem.Name...)
+			b = append(b, typeName(elem)...)
 			b = append(b, ' ')
 		}
 		b = c.appendPrinted(b, elem, value, depth+1)
