@@ -1,6 +1,7 @@
 package isa
 
 import (
+	_ "embed"
 	"encoding/binary"
 	"strings"
 
@@ -16,17 +17,26 @@ var amd64Arch = Arch{
 	CallArgs:      []string{"R_RDI", "R_RSI", "R_RDX", "R_RCX", "R_R8", "R_R9"},
 	SyscallArgs:   []string{"R_RDI", "R_RSI", "R_RDX", "R_R10", "R_R8", "R_R9"},
 	CallResult:    "R_RAX",
+	StackArgs:     8, // above the return address
+	Syscalls:      func() []Syscall { return parseSyscalls(amd64Syscalls) },
+	SyscallPrefix: "__x64_sys_",
+	SyscallNumber: Register{Name: "orig_ax", Offset: 120, Size: 8},
+	Compat:        TaskBits{Member: "thread_info.status", Mask: 0x2}, // TS_COMPAT
 	PC:            "R_RIP",
 	SP:            "R_RSP",
 	FP:            "R_RBP",
 	Padding:       amd64Padding,
 	LandingPad:    amd64LandingPad,
 	Thunk:         amd64Thunk,
+	NoUprobe:      amd64NoUprobe,
 	BreakpointLen: 1, // int3
 	JumpLen:       5, // jmp rel32
 	JumpTo:        amd64JumpTo,
 	ProbePC:       1, // behind the int3
 }
+
+//go:embed amd64_syscalls.txt
+var amd64Syscalls string
 
 func amd64Decode(text []byte, addr uint64) (Inst, error) {
 	d, err := amd64.Decode(text, addr)

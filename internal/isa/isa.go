@@ -121,6 +121,19 @@ type Register struct {
 	Absent string // completes "R_GS: ..."
 }
 
+// Syscall is a system call.
+type Syscall struct {
+	Number   int
+	Name     string // as its manual page has it: fstat
+	Function string // as the kernel names it: newfstat
+}
+
+// TaskBits are bits of a member of struct task_struct.
+type TaskBits struct {
+	Member string // with the members that it is in: "thread_info.status"
+	Mask   uint64
+}
+
 // Arch is all that kinst knows of a processor architecture.
 type Arch struct {
 	Name   string // as GOARCH has it
@@ -141,6 +154,21 @@ type Arch struct {
 	// what a C function returns, by D's names.
 	CallArgs, SyscallArgs []string
 	CallResult            string
+	// StackArgs is how far above the stack pointer the arguments begin that a
+	// C function is given in memory, at its entry, in bytes.
+	StackArgs int
+
+	// Syscalls reads the table of system calls, by number.
+	Syscalls func() []Syscall
+	// SyscallPrefix is what the kernel's functions of system calls begin
+	// with, in front of Syscall.Function.
+	SyscallPrefix string
+	// SyscallNumber is where struct pt_regs has the number of the system call
+	// that is under way. D has no name for it.
+	SyscallNumber Register
+	// Compat are bits that are set in a task while it executes a system call
+	// of another table than Syscalls, that of 32-bit programs.
+	Compat TaskBits
 
 	// PC, SP and FP name the program counter, the stack pointer and the
 	// frame pointer, by D's names.
@@ -157,6 +185,10 @@ type Arch struct {
 	// Thunk gives the kind of the jump that a jump to the named function
 	// amounts to: Return, Jump|Indirect, or 0 for an ordinary function.
 	Thunk func(symbol string) Kind
+
+	// NoUprobe says why Linux takes no uprobe on an instruction of a user
+	// program: "" if it does.
+	NoUprobe func(in Inst) string
 
 	// BreakpointLen and JumpLen are the numbers of bytes that a kprobe
 	// overwrites while it is armed, as a breakpoint and when optimized.

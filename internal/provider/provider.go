@@ -88,13 +88,16 @@ type Context struct {
 	// the program does nothing.
 	Unless *TaskBits
 	// Places are where arg0... are, one by one; arguments beyond are 0. Where
-	// it is nil, CallArgs and PCArgs say what they are.
+	// it is nil, the context is an array of them (HookRun), or CallArgs and
+	// PCArgs say what they are.
 	Places []Place
 	// CallArgs: arg0... are the arguments of a C call, in the registers.
 	CallArgs bool
 	// PCArgs: arg0 is the kernel's program counter and arg1 the user's, the
 	// other being 0.
 	PCArgs bool
+	// Errno: a system call has returned arg0, which errno is about.
+	Errno bool
 	// Args are the types of args[], in order.
 	Args []types.Arg
 }
@@ -118,6 +121,7 @@ type Enabling struct {
 	Program *ebpf.Program
 	Context *Context // that the program was made for: of the probes, or Typed
 	Probes  []*Probe
+	First   uint32 // the index of Probes[0], for LookupCookie
 }
 
 // A Refusal is a probe that the kernel did not take.
@@ -177,4 +181,13 @@ func (c *Context) TypesContext() *types.Context {
 		t.Registers = true
 	}
 	return t
+}
+
+// Count returns how many probes there are in enablings.
+func Count(enablings []Enabling) int {
+	n := 0
+	for _, e := range enablings {
+		n += len(e.Probes)
+	}
+	return n
 }
