@@ -8,11 +8,13 @@ import "fmt"
 // If the text holds something that is no instruction, or ends inside one, the
 // instructions before it are returned with an error.
 func Function(arch *Arch, text []byte, addr uint64) ([]Inst, error) {
-	insts, err := decodeAll(arch, text, addr)
+	insts, err := Instructions(arch, text, addr)
 	return trimPadding(arch, insts), err
 }
 
-func decodeAll(arch *Arch, text []byte, addr uint64) ([]Inst, error) {
+// Instructions gives the instructions of text that stands at addr, whatever
+// they are for. Errors are as Function's.
+func Instructions(arch *Arch, text []byte, addr uint64) ([]Inst, error) {
 	insts := make([]Inst, 0, len(text)/4+1)
 	for at := 0; at < len(text); {
 		in, err := arch.Decode(text[at:], addr+uint64(at))

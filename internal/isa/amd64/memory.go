@@ -35,7 +35,7 @@ func (w *writer) pointer(o *operand) string {
 	return ""
 }
 
-var sizeNames = map[int]string{
+var sizeNames = [...]string{
 	1: "BYTE", 2: "WORD", 4: "DWORD", 8: "QWORD", 10: "TBYTE",
 	16: "XMMWORD", 32: "YMMWORD", 64: "ZMMWORD",
 }
@@ -115,7 +115,7 @@ func (w *writer) baseAndIndex(m *addressing, o *operand) {
 	if rm != 4 {
 		if mod == 0 && rm == 5 {
 			m.rip = true
-			m.base = w.register(map[int]string{4: "eip", 8: "rip"}[m.size])
+			m.base = w.register([...]string{4: "eip", 8: "rip"}[m.size])
 			return
 		}
 		m.base = w.register(generalNames(int(rm|high), m.size))
@@ -132,7 +132,7 @@ func (w *writer) baseAndIndex(m *addressing, o *operand) {
 	case index != 4:
 		m.index = w.register(generalNames(int(index), m.size))
 	case scale != 0, hasBase && base != 4, !hasBase && m.size == 4:
-		m.index = w.register(map[int]string{4: "eiz", 8: "riz"}[m.size])
+		m.index = w.register([...]string{4: "eiz", 8: "riz"}[m.size])
 		m.zeroIndex = true
 	default:
 		return
@@ -248,7 +248,7 @@ func (w *writer) stringMemory(o *operand, segment, reg string) string {
 		w.usedSeg = true
 	}
 	s += w.register(segment) + ":"
-	r := w.register(map[int]string{4: "e", 8: "r"}[w.p.addrSize()] + reg)
+	r := w.register([...]string{4: "e", 8: "r"}[w.p.addrSize()] + reg)
 	if w.intel() {
 		return s + "[" + r + "]"
 	}

@@ -2,6 +2,7 @@ package amd64
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -14,66 +15,6 @@ var opcodesText string
 
 //go:embed vex.txt
 var vexText string
-
-// conds is a set of circumstances in which a row of the table may be meant.
-// An instruction has one bit of each group that applies to it; a row matches
-// when it allows all of them.
-type conds uint32
-
-const (
-	prefixNone conds = 1 << iota // mandatory prefix
-	prefix66
-	prefixF3
-	prefixF2
-	opsize16 // operand size
-	opsize32
-	opsize64
-	modMem // ModRM.mod
-	modReg
-	rexBClear // REX.B
-	rexBSet
-	addr64 // address size
-	addr32
-	length128 // VEX.L, EVEX.L'L
-	length256
-	length512
-	length1024 // EVEX.L'L of 3
-	bcstClear  // EVEX.b
-	bcstSet
-	regZero // ModRM.reg; regZero<<n is n
-
-	anyPrefix = prefixNone | prefix66 | prefixF3 | prefixF2
-	anyOpsize = opsize16 | opsize32 | opsize64
-	anyMod    = modMem | modReg
-	anyLength = length128 | length256 | length512 | length1024
-	anyReg    = 0xff * regZero
-	anyConds  = regZero<<8 - 1
-)
-
-// condNames are the words of the table's second column. Each narrows the
-// group that it belongs to.
-var condNames = map[string]struct{ group, allowed conds }{
-	"np":   {anyPrefix, prefixNone},
-	"66":   {anyPrefix, prefix66},
-	"f3":   {anyPrefix, prefixF3},
-	"f2":   {anyPrefix, prefixF2},
-	"o16":  {anyOpsize, opsize16},
-	"o32":  {anyOpsize, opsize32},
-	"o64":  {anyOpsize, opsize64},
-	"w0":   {anyOpsize, opsize16 | opsize32},
-	"w1":   {anyOpsize, opsize64},
-	"mem":  {anyMod, modMem},
-	"reg":  {anyMod, modReg},
-	"rexb": {rexBClear | rexBSet, rexBSet},
-	"a32":  {addr64 | addr32, addr32},
-	"l0":   {anyLength, length128},
-	"l1":   {anyLength, length256},
-	"l2":   {anyLength, length512},
-	"l01":  {anyLength, length128 | length256},
-	"l12":  {anyLength, length256 | length512},
-	"b0":   {bcstClear | bcstSet, bcstClear},
-	"b1":   {bcstClear | bcstSet, bcstSet},
-}
 
 // row is one form of an instruction.
 type row struct {
@@ -174,57 +115,66 @@ func compile(text string, place func(encoding string, m int) *opcodeMap) {
 func compileLine(line string, place func(encoding string, m int) *opcodeMap) error {
 	key, forms, ok := strings.Cut(line, ": ")
 	if !ok {
-		return fmt.Errorf("no colon")
+		return errors.New("no colon")
 	}
 	encoding, m, words, err := cutMap(strings.Fields(key))
 	if err != nil {
 		return err
 	}
-	table := place(encoding, m)
-	first, span, cond, err := opcodeRange(words[0])
+	ops, err := parseOpcodes(place(encoding, m), words[0])
 	if err != nil {
 		return err
 	}
-	template := row{allowed: anyConds, modrm: -1}
-	var prefixes []string
-	for _, w := range words[1:] {
-		switch {
-		case strings.Contains(w, "|"):
-			prefixes = strings.Split(w, "|")
-		default:
-			if err := template.require(w); err != nil {
-				return err
-			}
-		}
+	rows, err := parseRows(words[1:], strings.Split(forms, " | "))
+	if err != nil {
+		return err
 	}
-	if prefixes == nil {
-		prefixes = []string{""}
-	}
-	alternatives := strings.Split(forms, " | ")
-	if len(alternatives) != len(prefixes) {
-		return fmt.Errorf("%d prefixes, %d instructions", len(prefixes), len(alternatives))
-	}
-	for i, form := range alternatives {
-		r := template
-		if prefixes[i] != "" {
-			if err := r.require(prefixes[i]); err != nil {
-				return err
-			}
-		}
-		r.parse(form)
-		for n := range span {
-			op := &table[first+n]
-			nth := r
-			if cond {
-				nth.att = strings.Replace(r.att, "?", conditions[n], 1)
-				nth.intel = strings.Replace(r.intel, "?", conditions[n], 1)
-			}
-			op.modrm = op.modrm || nth.needsModRM()
-			op.noMod = op.noMod || nth.ignoresMod()
-			op.rows = append(op.rows, nth)
+	for _, r := range rows {
+		for n := range ops {
+			ops[n].add(r, n)
 		}
 	}
 	return nil
+}
+
+// add gives the opcode, which is the nth of its range, one more row.
+func (op *opcode) add(r row, n int) {
+	if strings.IndexByte(r.att, '?') >= 0 {
+		r.att = strings.Replace(r.att, "?", conditions[n], 1)
+		r.intel = r.att
+	}
+	op.modrm = op.modrm || r.needsModRM()
+	op.noMod = op.noMod || r.ignoresMod()
+	op.rows = append(op.rows, r)
+}
+
+// parseRows makes the rows of a line: one for each form, with its prefix if
+// there are several.
+func parseRows(words, forms []string) ([]row, error) {
+	template := row{allowed: anyConds, modrm: -1}
+	prefixes := make([]string, 1)
+	for _, w := range words {
+		if strings.Contains(w, "|") {
+			prefixes = strings.Split(w, "|")
+		} else if err := template.require(w); err != nil {
+			return nil, err
+		}
+	}
+	if len(forms) != len(prefixes) {
+		return nil, fmt.Errorf("%d prefixes, %d instructions", len(prefixes), len(forms))
+	}
+	rows := make([]row, len(forms))
+	for i, form := range forms {
+		r := template
+		if prefixes[i] != "" {
+			if err := r.require(prefixes[i]); err != nil {
+				return nil, err
+			}
+		}
+		r.parse(form)
+		rows[i] = r
+	}
+	return rows, nil
 }
 
 var conditions = [16]string{"o", "no", "b", "ae", "e", "ne", "be", "a", "s", "ns", "p", "np", "l", "ge", "le", "g"}
@@ -248,15 +198,19 @@ func cutMap(words []string) (encoding string, m int, rest []string, err error) {
 	return "", 0, words, nil
 }
 
-func opcodeRange(word string) (first, span int, cond bool, err error) {
-	span = 1
-	hex, suffix, ok := strings.Cut(word, "+")
-	if ok {
-		span = map[string]int{"r": 8, "c": 16}[suffix]
-		cond = suffix == "c"
+// spans are the numbers of opcodes that the suffixes of an opcode byte mean.
+var spans = map[string]int{"": 1, "r": 8, "c": 16}
+
+// parseOpcodes gives the part of the map that an opcode byte means, with "+r"
+// or "+c" eight or sixteen.
+func parseOpcodes(m *opcodeMap, word string) ([]opcode, error) {
+	hex, suffix, _ := strings.Cut(word, "+")
+	span, ok := spans[suffix]
+	first, err := strconv.ParseUint(hex, 16, 8)
+	if err != nil || !ok || int(first)+span > len(m) {
+		return nil, fmt.Errorf("what opcode is %q?", word)
 	}
-	b, err := strconv.ParseUint(hex, 16, 8)
-	return int(b), span, cond, err
+	return m[first:][:span], nil
 }
 
 // require narrows the circumstances in which the row is meant.
@@ -318,10 +272,9 @@ func parseOperand(s string) operand {
 		return operand{name: s}
 	}
 	o := operand{class: s[0]}
-	s = s[1:]
-	sizes, rest := s, ""
+	sizes, extras := s[1:], ""
 	if i := strings.IndexAny(s, "/{*"); i >= 0 {
-		sizes, rest = s[:i], s[i:]
+		sizes, extras = s[1:i], s[i:]
 	}
 	if len(sizes) > 0 {
 		o.reg, o.mem = sizes[0], sizes[0]
@@ -329,27 +282,25 @@ func parseOperand(s string) operand {
 	if len(sizes) > 1 {
 		o.mem = sizes[1]
 	}
-	for rest != "" {
-		switch rest[0] {
-		case '/':
-			o.bcst, rest = rest[1], rest[2:]
-			if o.bcstShown = strings.HasPrefix(rest, "+"); o.bcstShown {
-				rest = rest[1:]
-			}
-		case '*':
-			o.tuple, rest = rest[1], rest[2:]
-		case '{':
-			word, after, _ := strings.Cut(rest[1:], "}")
-			switch word {
-			case "r", "s":
-				o.round = word[0]
-			case "i":
-				o.indexed = true
-			}
-			rest = after
-		}
+	for i := 0; i+1 < len(extras); i++ {
+		o.addExtra(extras[i], extras[i+1])
 	}
+	o.bcstShown = strings.Contains(extras, "+")
 	return o
+}
+
+// addExtra reads "/d", "*d" or the beginning of "{r}".
+func (o *operand) addExtra(kind, letter byte) {
+	switch {
+	case kind == '/':
+		o.bcst = letter
+	case kind == '*':
+		o.tuple = letter
+	case kind == '{' && letter == 'i':
+		o.indexed = true
+	case kind == '{':
+		o.round = letter
+	}
 }
 
 // addOperand notes what the decoder must know of an operand.
@@ -377,12 +328,15 @@ func (r *row) addOperand(o *operand) {
 	}
 }
 
+// classesModRM are the operand classes that ModRM tells the register of.
+const classesModRM = "ABCDEFGKMNPQRSTUVW"
+
 func (r *row) needsModRM() bool {
 	if r.modrm >= 0 || bits.OnesCount32(uint32(r.allowed&anyReg)) != 8 || r.allowed&anyMod != anyMod {
 		return true
 	}
 	for _, o := range r.args {
-		if strings.IndexByte("EGMRVWUPQNSCDBFKTA", o.class) >= 0 && o.class != 0 {
+		if strings.IndexByte(classesModRM, o.class) >= 0 {
 			return true
 		}
 	}

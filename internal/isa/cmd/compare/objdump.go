@@ -25,7 +25,6 @@ type listing struct {
 	scanner *bufio.Scanner
 	line    line
 	bytes   [32]byte
-	text    []byte
 }
 
 // disassemble starts objdump on an image, with text in the syntax that it
