@@ -47,6 +47,9 @@ func (s *Session) Compile(ctx context.Context, sources ...Source) (*Program, err
 			p.matched[i] = append(p.matched[i], found...)
 		}
 	}
+	if err := e.chooseContexts(files); err != nil {
+		return nil, s.blame(sources, files, err)
+	}
 	checked, err := types.Check(files, s.checkEnv(e))
 	if err != nil {
 		return nil, s.blame(sources, files, err)

@@ -13,12 +13,14 @@ import (
 type enablings struct {
 	probes   map[*syntax.Clause][]*provider.Probe
 	contexts map[*provider.Context]*types.Context
+	chosen   map[*provider.Probe]*provider.Context // where it is not the probe's own
 }
 
 func newEnablings() *enablings {
 	return &enablings{
 		probes:   make(map[*syntax.Clause][]*provider.Probe),
 		contexts: make(map[*provider.Context]*types.Context),
+		chosen:   make(map[*provider.Probe]*provider.Context),
 	}
 }
 
@@ -27,7 +29,7 @@ func (e *enablings) contextsOf(c *syntax.Clause) []*types.Context {
 	var kinds []*types.Context
 	seen := make(map[*types.Context]bool)
 	for _, p := range e.probes[c] {
-		if kind := e.context(p.Context); !seen[kind] {
+		if kind := e.context(e.contextOf(p)); !seen[kind] {
 			seen[kind] = true
 			kinds = append(kinds, kind)
 		}
@@ -56,10 +58,10 @@ func (e *enablings) units(p *types.Program) []*codegen.Unit {
 	var units []*codegen.Unit
 	first := uint32(0)
 	for _, probe := range order {
-		k := key{probe.Context, signature(runs[probe])}
+		k := key{e.contextOf(probe), signature(runs[probe])}
 		unit := byKey[k]
-		if unit == nil || probe.Context.Lookup == provider.LookupOne {
-			unit = &codegen.Unit{Context: probe.Context}
+		if unit == nil || k.context.Lookup == provider.LookupOne {
+			unit = &codegen.Unit{Context: k.context}
 			for _, i := range runs[probe] {
 				unit.Clauses = append(unit.Clauses, p.Clauses[i])
 			}
@@ -82,7 +84,7 @@ func (e *enablings) runs(p *types.Program) (map[*provider.Probe][]int, []*provid
 	var order []*provider.Probe
 	for i, c := range p.Clauses {
 		for _, probe := range e.probes[c.Syntax] {
-			if e.context(probe.Context) != c.Context {
+			if e.context(e.contextOf(probe)) != c.Context {
 				continue
 			}
 			if runs[probe] == nil {

@@ -15,6 +15,7 @@ import (
 	"kinst/internal/provider/dtrace"
 	"kinst/internal/provider/kinst"
 	"kinst/internal/provider/profile"
+	"kinst/internal/provider/syscall"
 	"kinst/internal/record"
 )
 
@@ -93,7 +94,12 @@ func Open(opts Options) (*Session, error) {
 	}
 	s.arms = sync.OnceValues(func() (*arm.Session, error) { return arm.Open(k) })
 	s.disarm = sync.OnceValue(s.disarmAll)
-	s.providers = []provider.Provider{s.dtrace, new(profile.Provider), kinst.New(k, arch, s.arms)}
+	s.providers = []provider.Provider{
+		s.dtrace,
+		new(profile.Provider),
+		syscall.New(k, arch),
+		kinst.New(k, arch, s.arms),
+	}
 	for _, p := range dtrace.Probes {
 		s.enter(p, s.dtrace)
 	}
@@ -135,7 +141,7 @@ func (s *Session) enable(ctx context.Context) error {
 		var enablings []provider.Enabling
 		for i, u := range s.program.units {
 			if s.known[u.Probes[0]].owner == owner {
-				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Probes: u.Probes})
+				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Context: u.Context, Probes: u.Probes, First: u.First})
 			}
 		}
 		if enablings == nil {

@@ -91,6 +91,9 @@ type Context struct {
 	// it is nil, the context is an array of them (HookRun), or CallArgs and
 	// PCArgs say what they are.
 	Places []Place
+	// Unnumbered says that there is no telling what arg0... are, and that the
+	// probes' Typed is.
+	Unnumbered bool
 	// CallArgs: arg0... are the arguments of a C call, in the registers.
 	CallArgs bool
 	// PCArgs: arg0 is the kernel's program counter and arg1 the user's, the
