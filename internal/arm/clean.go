@@ -55,15 +55,10 @@ func removeDead(dir string, k knobs) (removed []string, err error) {
 	if err != nil || len(dead) == 0 {
 		return nil, err
 	}
-	events, err := openEvents(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer events.Close()
 	defer k.turn(expedited, unoptimized)()
 	var errs []error
 	for _, name := range dead {
-		switch err := removeEvent(events, name); {
+		switch err := removeDeadEvent(dir, name); {
 		case err != nil:
 			errs = append(errs, err)
 		default:
@@ -71,6 +66,35 @@ func removeDead(dir string, k knobs) (removed []string, err error) {
 		}
 	}
 	return removed, errors.Join(errs...)
+}
+
+// removeDeadEvent removes an event from where it was defined: here, or by
+// package uprobe.
+func removeDeadEvent(dir, name string) error {
+	for _, file := range []string{"kprobe_events", "uprobe_events"} {
+		events, err := os.OpenFile(filepath.Join(dir, file), os.O_WRONLY|os.O_APPEND, 0)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // this kernel does without
+		}
+		if err != nil {
+			return err
+		}
+		err = removeEvent(events, name)
+		if err := errors.Join(err, events.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EventGroup is the name of the group of events in tracefs that belong to this
+// process. When it is dead, Clean removes them.
+func EventGroup() (string, error) {
+	self, err := selfOwner()
+	if err != nil {
+		return "", err
+	}
+	return self.group(), nil
 }
 
 // deadEvents lists the events, as GROUP/EVENT, of sessions that are dead.

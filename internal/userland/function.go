@@ -1,0 +1,158 @@
+package userland
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"kinst/internal/isa"
+)
+
+// ErrNoFunction is wrapped by the errors that say that a name stands for no
+// function.
+var ErrNoFunction = errors.New("no such function")
+
+// A Function is a function of a file.
+type Function struct {
+	Name    string   // the name that was asked for
+	Aliases []string // its other names, if any
+	Addr    uint64   // of its first byte, in the file
+	Size    uint64   // in bytes
+	// Resolver says that it is not the function that bears the name but what
+	// chooses it when the program is loaded (an IFUNC, as memcpy is).
+	Resolver bool
+
+	padded bool // Size may include padding behind the function
+}
+
+// Functions returns the functions whose name matches a pattern of path.Match,
+// by ascending address, each once: names that share an address are aliases of
+// one function, while a name that several static functions bear stands for
+// all of them. An empty pattern means every name. Versions of names, as in
+// memcpy@@GLIBC_2.14, are no part of them. The error wraps ErrNoFunction where
+// nothing matches.
+func (f *File) Functions(pattern string) ([]Function, error) {
+	syms, err := f.symbols()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := path.Match(pattern, ""); err != nil {
+		return nil, fmt.Errorf("%q is not a pattern: %w", pattern, err)
+	}
+	glob := strings.ContainsAny(pattern, `*?[\`)
+	matches := func(name string) bool {
+		switch {
+		case pattern == "" || pattern == name:
+			return true
+		case !glob:
+			return false
+		}
+		ok, _ := path.Match(pattern, name)
+		return ok
+	}
+	found := syms.functions(matches)
+	if len(found) > 0 {
+		return found, nil
+	}
+	return nil, fmt.Errorf("%s: %w%s", pattern, ErrNoFunction, syms.hint())
+}
+
+// hint says why a function that is there may not be found.
+func (s *symbols) hint() string {
+	switch {
+	case len(s.list) == 0:
+		return "; the file has no symbols at all, so that its instructions can be named by their addresses only: -:0xADDRESS"
+	case s.stripped:
+		return "; the file has been stripped of all symbols but those that it exports"
+	}
+	return ""
+}
+
+func (s *symbols) functions(matches func(name string) bool) []Function {
+	var found []Function
+	for i := 0; i < len(s.list); {
+		end := i + 1
+		for end < len(s.list) && s.list[end].addr == s.list[i].addr {
+			end++
+		}
+		if f, ok := s.function(i, end, matches); ok {
+			found = append(found, f)
+		}
+		i = end
+	}
+	return found
+}
+
+// function makes a function of the symbols with one address, from i up to end.
+// Its name is the first one that matches.
+func (s *symbols) function(i, end int, matches func(name string) bool) (f Function, ok bool) {
+	if s.list[i].kind == elf.STT_NOTYPE {
+		return Function{}, false
+	}
+	f = Function{Addr: s.list[i].addr, Size: s.extent(i), padded: s.list[i].size == 0}
+	for _, sym := range s.list[i:end] {
+		name := s.nameOf(sym)
+		if !ok && matches(name) {
+			f.Name, ok = name, true
+			f.Resolver = sym.kind == elf.STT_GNU_IFUNC
+		} else {
+			f.Aliases = append(f.Aliases, name)
+		}
+	}
+	return f, ok
+}
+
+// FunctionAt returns the function that holds an address of the file's text.
+func (f *File) FunctionAt(addr uint64) (Function, error) {
+	syms, err := f.symbols()
+	if err != nil {
+		return Function{}, err
+	}
+	if i, ok := syms.at(addr); ok {
+		end := i + 1
+		for end < len(syms.list) && syms.list[end].addr == syms.list[i].addr {
+			end++
+		}
+		fn, ok := syms.function(i, end, func(string) bool { return true })
+		if ok {
+			return fn, nil
+		}
+	}
+	return Function{}, fmt.Errorf("%#x: %w", addr, ErrNoFunction)
+}
+
+// A Listing is the instructions of a function. Their addresses are the file's.
+type Listing struct {
+	Function Function
+	Insts    []isa.Inst
+	// Rest says why the listing ends before the function does: it holds
+	// something that is no instruction. It is nil where that is not so.
+	Rest error
+}
+
+// maxFunction bounds what is read for one function, in bytes.
+const maxFunction = 16 << 20
+
+// Listing reads the instructions of a function from the file. Breakpoints
+// that others have put into the memory of a process are not in it.
+func (f *File) Listing(fn Function) (*Listing, error) {
+	if fn.Size > maxFunction {
+		return nil, fmt.Errorf("%s: its symbol says that it has %d bytes, which no function has", fn.Name, fn.Size)
+	}
+	text, err := f.text(fn.Addr, fn.Size)
+	if err != nil {
+		return nil, fmt.Errorf("%s: its text cannot be read: %w", fn.Name, err)
+	}
+	l := &Listing{Function: fn}
+	if fn.padded {
+		l.Insts, l.Rest = isa.Function(f.arch, text, fn.Addr)
+	} else {
+		l.Insts, l.Rest = isa.Instructions(f.arch, text, fn.Addr)
+	}
+	if len(l.Insts) == 0 {
+		return nil, fmt.Errorf("%s: there are no instructions: %w", fn.Name, l.Rest)
+	}
+	return l, nil
+}

@@ -1,0 +1,222 @@
+package userland
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A symbol is a name of a place in a file's text.
+type symbol struct {
+	addr, size uint64
+	name       uint32 // where it begins in the table of names
+	kind       elf.SymType
+	bind       elf.SymBind
+}
+
+// symbols are the symbols of a file's text, by ascending address and, of those
+// that share one, the name first that a programmer would use.
+type symbols struct {
+	list     []symbol
+	names    []byte // NUL-terminated
+	stripped bool   // only those that are there for the dynamic linker
+}
+
+// readSymbols reads the symbols that the file has, or where they have been
+// stripped, those that are kept elsewhere for it.
+func (f *File) readSymbols() (*symbols, error) {
+	s := new(symbols)
+	if err := s.addSection(f.elf, elf.SHT_SYMTAB); err != nil {
+		return nil, err
+	}
+	if len(s.list) == 0 {
+		s.stripped = true
+		if err := s.addSection(f.elf, elf.SHT_DYNSYM); err != nil {
+			return nil, err
+		}
+		if debug := f.separate(); debug != nil {
+			s.stripped = s.addSection(debug, elf.SHT_SYMTAB) != nil
+			debug.Close()
+		}
+	}
+	if err := s.addGo(f); err != nil {
+		return nil, err
+	}
+	s.sort()
+	return s, nil
+}
+
+// symbolSize is the size of an Elf64_Sym.
+const symbolSize = 24
+
+// addSection adds the symbols of a table that name text. Of 32-bit files,
+// which can be run but not traced, there are none.
+func (s *symbols) addSection(e *elf.File, kind elf.SectionType) error {
+	table := e.SectionByType(kind)
+	if table == nil || e.Class != elfClass {
+		return nil
+	}
+	if int(table.Link) >= len(e.Sections) {
+		return fmt.Errorf("the ELF section %s has no names", table.Name)
+	}
+	data, err := table.Data()
+	if err != nil {
+		return fmt.Errorf("the ELF section %s: %w", table.Name, err)
+	}
+	names, err := e.Sections[table.Link].Data()
+	if err != nil {
+		return fmt.Errorf("the ELF section %s: %w", e.Sections[table.Link].Name, err)
+	}
+	base := uint32(len(s.names))
+	s.names = append(append(s.names, names...), 0)
+	for ; len(data) >= symbolSize; data = data[symbolSize:] {
+		sym, ok := parseSymbol(e, data)
+		if ok && int(sym.name) < len(names) && isName(names[sym.name:]) {
+			sym.name += base
+			s.list = append(s.list, sym)
+		}
+	}
+	return nil
+}
+
+// parseSymbol reads an Elf64_Sym. It is not ok if it names no text.
+func parseSymbol(e *elf.File, b []byte) (symbol, bool) {
+	order := e.ByteOrder
+	section := int(order.Uint16(b[6:]))
+	sym := symbol{
+		name: order.Uint32(b),
+		kind: elf.ST_TYPE(b[4]),
+		bind: elf.ST_BIND(b[4]),
+		addr: order.Uint64(b[8:]),
+		size: order.Uint64(b[16:]),
+	}
+	if section == 0 || section >= len(e.Sections) || e.Sections[section].Flags&elf.SHF_EXECINSTR == 0 {
+		return symbol{}, false
+	}
+	switch sym.kind {
+	case elf.STT_FUNC, elf.STT_GNU_IFUNC, elf.STT_NOTYPE:
+		return sym, true
+	}
+	return symbol{}, false
+}
+
+// isName tells names from those that assemblers make up: none at all, local
+// labels, and ARM's and RISC-V's marks of what is code ($x, $d).
+func isName(name []byte) bool {
+	return len(name) > 0 && name[0] != 0 && name[0] != '$' && !bytes.HasPrefix(name, []byte(".L"))
+}
+
+func (s *symbols) sort() {
+	slices.SortStableFunc(s.list, func(a, b symbol) int {
+		return cmp.Or(cmp.Compare(a.addr, b.addr), s.compareNames(a, b))
+	})
+	s.list = slices.CompactFunc(s.list, func(a, b symbol) bool {
+		return a.addr == b.addr && s.nameOf(a) == s.nameOf(b)
+	})
+	s.list = slices.Clip(s.list)
+}
+
+// compareNames orders the names of one place: functions before labels, global
+// before weak before local ones, those with fewer underscores in front first.
+func (s *symbols) compareNames(a, b symbol) int {
+	return cmp.Or(
+		cmp.Compare(kindRank(a.kind), kindRank(b.kind)),
+		cmp.Compare(bindRank(a.bind), bindRank(b.bind)),
+		cmp.Compare(underscores(s.nameOf(a)), underscores(s.nameOf(b))),
+		strings.Compare(s.nameOf(a), s.nameOf(b)),
+	)
+}
+
+func kindRank(k elf.SymType) int {
+	if k == elf.STT_NOTYPE {
+		return 1
+	}
+	return 0
+}
+
+func bindRank(b elf.SymBind) int {
+	switch b {
+	case elf.STB_GLOBAL:
+		return 0
+	case elf.STB_WEAK:
+		return 1
+	}
+	return 2
+}
+
+func underscores(name string) int { return len(name) - len(strings.TrimLeft(name, "_")) }
+
+func (s *symbols) nameOf(sym symbol) string {
+	name, _, _ := bytes.Cut(s.names[sym.name:], []byte{0})
+	return string(name)
+}
+
+// at returns the index of the symbol that addr belongs to: the nearest
+// function before it that reaches that far or, as assembly language has labels
+// that are functions to everybody but the assembler, the nearest label.
+func (s *symbols) at(addr uint64) (i int, ok bool) {
+	i, _ = slices.BinarySearchFunc(s.list, addr, func(sym symbol, addr uint64) int {
+		if sym.addr <= addr {
+			return -1
+		}
+		return 1
+	})
+	label := -1
+	const tries = 64 // a function with more labels than that goes by one of them
+	for n := 0; i > 0 && n < tries; n++ {
+		i--
+		switch {
+		case addr >= s.list[i].addr+s.extent(i):
+		case s.list[i].kind != elf.STT_NOTYPE:
+			return s.first(i), true
+		case label < 0:
+			label = s.first(i)
+		}
+	}
+	return max(label, 0), label >= 0
+}
+
+// first returns the index of the first symbol with the address of the i-th.
+func (s *symbols) first(i int) int {
+	for i > 0 && s.list[i-1].addr == s.list[i].addr {
+		i--
+	}
+	return i
+}
+
+// extent is how many bytes belong to the i-th symbol: its size or, where it
+// has none, as that of functions written in assembly, what is left up to the
+// next symbol.
+func (s *symbols) extent(i int) uint64 {
+	if s.list[i].size > 0 {
+		return s.list[i].size
+	}
+	for _, next := range s.list[i+1:] {
+		if next.addr > s.list[i].addr {
+			return next.addr - s.list[i].addr
+		}
+	}
+	return 1
+}
+
+// buildID returns the file's build ID in hexadecimal, or "".
+func (f *File) buildID() string {
+	for _, s := range f.elf.Sections {
+		if s.Type != elf.SHT_NOTE || s.Name != ".note.gnu.build-id" {
+			continue
+		}
+		data, err := s.Data()
+		if err != nil || len(data) < 16 {
+			return ""
+		}
+		size := binary.NativeEndian.Uint32(data[4:])
+		if id := data[16:]; uint64(size) <= uint64(len(id)) {
+			return fmt.Sprintf("%x", id[:size])
+		}
+	}
+	return ""
+}
