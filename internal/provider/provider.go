@@ -61,11 +61,20 @@ const (
 
 // A Place is where a program finds a number.
 type Place struct {
-	// Indirect says that the context's word at Base is a kernel address, and
-	// that Offset counts from there; otherwise it counts from the context.
+	// Indirect says that the context's word at Base is an address, of the
+	// kernel or for HookUprobe of the process, and that Offset counts from
+	// there; otherwise it counts from the context.
 	Indirect     bool
 	Base, Offset int // in bytes
 	Size         int // in bytes; numbers shorter than 8 have the type's sign
+	// Signed says that a number shorter than 8 bytes has a sign where it has
+	// no type.
+	Signed bool
+	// Scale, unless 0, is what the context's word at Index is multiplied by
+	// before it is added to an indirect address.
+	Index, Scale int
+	// Constant is the number itself, which then is nowhere.
+	Constant *uint64
 }
 
 // Word is the place of the nth 64-bit word of the context.
@@ -80,7 +89,9 @@ type TaskBits struct {
 // A Context is what a kind of probe offers to the clauses that it runs. Two
 // probes with the same *Context can share a program.
 type Context struct {
-	Hook   Hook
+	Hook Hook
+	// Attach is what programs are loaded for where the hook leaves that open.
+	Attach ebpf.AttachType
 	Lookup Lookup
 	IPBias int   // for LookupIP: 1 where the kernel reports the address plus one
 	Key    Place // for LookupKey
@@ -99,6 +110,9 @@ type Context struct {
 	// PCArgs: arg0 is the kernel's program counter and arg1 the user's, the
 	// other being 0.
 	PCArgs bool
+	// ReturnArgs: arg0 is how far behind the probe's Entry the instruction
+	// pointer is, arg1 what the C function returns, in its register.
+	ReturnArgs bool
 	// Errno: a system call has returned arg0, which errno is about.
 	Errno bool
 	// Args are the types of args[], in order.
@@ -109,7 +123,9 @@ type Context struct {
 type Probe struct {
 	Desc
 	Context *Context
-	Addr    uint64 // for LookupIP and LookupKey
+	Addr    uint64   // for LookupIP and LookupKey
+	More    []uint64 // further addresses where the probe fires, for LookupIP
+	Entry   uint64   // of the probe's function, for ReturnArgs
 	// Typed returns what Context leaves out to be one for many probes: Args,
 	// and Places where it has none. It is for clauses that use them. Probes
 	// of the same types have the same result. It is nil where nothing is left
