@@ -32,6 +32,7 @@ var amd64Arch = Arch{
 	BreakpointLen: 1, // int3
 	JumpLen:       5, // jmp rel32
 	JumpTo:        amd64JumpTo,
+	TracerNop:     []byte("\x0f\x1f\x44\x00\x00"), // x86_nops[5]
 	ProbePC:       1, // behind the int3
 }
 

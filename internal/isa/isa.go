@@ -104,10 +104,13 @@ type Symbolizer interface {
 }
 
 // A PerCPUSymbolizer is a Symbolizer that can also name the operands which
-// address per-CPU variables by their offset in the per-CPU area (on amd64,
-// %gs: with an absolute address).
+// address per-CPU variables (on amd64, %gs: with an absolute or %rip-relative
+// address).
 type PerCPUSymbolizer interface {
 	Symbolizer
+	// PerCPU gives the variable at an offset in the per-CPU area, as far as
+	// the kernel's symbols know it: in kallsyms, per-CPU symbols have the
+	// offsets for addresses on amd64 up to 6.14.
 	PerCPU(offset uint64) (name string, rest uint64, ok bool)
 }
 
@@ -197,6 +200,10 @@ type Arch struct {
 	// JumpTo encodes the jump that an optimized kprobe at from consists of,
 	// JumpLen bytes long.
 	JumpTo func(from, to uint64) []byte
+
+	// TracerNop is what stands at the beginning of a function, behind the
+	// landing pad, where the function tracer puts a call of the same length.
+	TracerNop []byte
 
 	// ProbePC is how far beyond the probed instruction's address the program
 	// counter is in the registers that a kprobe's programs are given.

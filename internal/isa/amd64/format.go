@@ -14,11 +14,12 @@ type Symbolizer interface {
 	Symbol(addr uint64) (name string, offset uint64, ok bool)
 }
 
-// A PerCPUSymbolizer is a Symbolizer that can also name absolute %gs:
-// operands, which address per-CPU variables in the kernel and of which objdump
-// says nothing.
+// A PerCPUSymbolizer is a Symbolizer that can also name %gs: operands that are
+// absolute or %rip-relative, which address per-CPU variables in the kernel.
+// Of the absolute ones objdump says nothing.
 type PerCPUSymbolizer interface {
 	Symbolizer
+	// PerCPU gives the variable at an offset in the per-CPU area.
 	PerCPU(offset uint64) (name string, rest uint64, ok bool)
 }
 

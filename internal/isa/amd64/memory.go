@@ -200,28 +200,32 @@ func (m *addressing) intel() string {
 // noteAddress remembers what a %rip-relative operand or a per-CPU one is
 // called.
 func (w *writer) noteAddress(m *addressing) {
-	if m.rip {
+	switch {
+	case m.rip:
 		a := w.addr + uint64(w.p.pos) + uint64(m.disp)
 		if m.size == 4 {
 			a = uint64(uint32(a))
 		}
-		w.note = w.address(a)
-		return
+		if !w.notePerCPU(a) {
+			w.note = w.address(a)
+		}
+	case !m.bracketed():
+		w.notePerCPU(uint64(m.disp))
 	}
-	if m.bracketed() {
-		return
-	}
-	w.notePerCPU(uint64(m.disp))
 }
 
-func (w *writer) notePerCPU(offset uint64) {
+// notePerCPU remembers the name of the per-CPU variable at an offset, and says
+// whether there is one.
+func (w *writer) notePerCPU(offset uint64) bool {
 	sym, ok := w.sym.(PerCPUSymbolizer)
 	if !ok || w.p.seg != 0x65 {
-		return
+		return false
 	}
-	if s := w.symbol(sym.PerCPU(offset)); s != "" {
+	s := w.symbol(sym.PerCPU(offset))
+	if s != "" {
 		w.note = strconv.FormatUint(offset, 16) + " " + s
 	}
+	return s != ""
 }
 
 // absolute writes the operand of movabs.
