@@ -39,7 +39,7 @@ const vmExample = `  kinst vm fetch 6.1 6.12
         count while a shell script runs as the workload
   kinst vm --with trace.d --with /usr/bin/fio -- -s trace.d -c 'fio --name=x --size=1M'
         take files along
-  kinst vm --module ext4 --run mount.sh -- -n 'kinst:ext4:ext4_file_read_iter:0'
+  kinst vm --module xfs --run mount.sh -- -n 'kinst:xfs:xfs_file_read_iter:0'
         load a module of that kernel first`
 
 // newVMCommand returns the subcommand vm.

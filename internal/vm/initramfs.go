@@ -88,9 +88,10 @@ func newTree() *tree {
 		t.directory(dir)
 	}
 	t.put(cpio.Directory("tmp", 0o1777))
-	for _, dir := range []string{"/sbin", "/usr/bin", "/usr/sbin"} {
-		t.put(cpio.Symlink(dir, "/bin"))
+	for dir := range binAliases {
+		t.records[dir] = cpio.Symlink(dir, strings.Repeat("../", strings.Count(dir, "/"))+"bin")
 	}
+	t.directory("/usr")
 	// Init's messages go there before the device file system is mounted.
 	t.put(cpio.CharDev("dev/console", 0o600, 5, 1))
 	t.put(cpio.StaticFile("etc/passwd", "root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n", 0o644))
@@ -99,21 +100,36 @@ func newTree() *tree {
 	return t
 }
 
+// binAliases are the names of /bin that are links in the guest.
+var binAliases = map[string]bool{"sbin": true, "usr/bin": true, "usr/sbin": true}
+
+// canonical returns the name of a record: no leading slash, nothing that leads
+// through one of the links.
+func canonical(name string) string {
+	name = cpio.Normalize(name)
+	for alias := range binAliases {
+		if rest, ok := strings.CutPrefix(name+"/", alias+"/"); ok {
+			return path.Join("bin", rest)
+		}
+	}
+	return name
+}
+
 // put adds a record and the directories above it.
 func (t *tree) put(r cpio.Record) {
-	r.Name = cpio.Normalize(r.Name)
+	r.Name = canonical(r.Name)
 	t.directory(path.Dir(r.Name))
 	t.records[r.Name] = r
 }
 
 func (t *tree) has(name string) bool {
-	_, ok := t.records[cpio.Normalize(name)]
+	_, ok := t.records[canonical(name)]
 	return ok
 }
 
 func (t *tree) directory(name string) {
-	for name = cpio.Normalize(name); name != "." && name != ""; name = path.Dir(name) {
-		if _, ok := t.records[name]; !ok {
+	for name = canonical(name); name != "." && name != ""; name = path.Dir(name) {
+		if !t.has(name) {
 			t.records[name] = cpio.Directory(name, 0o755)
 		}
 	}
@@ -136,7 +152,7 @@ func (t *tree) program(name string) error {
 	if err := t.file(name, binaryPath, 0o755); err != nil {
 		return err
 	}
-	t.put(cpio.Symlink(initPath, binaryPath))
+	t.put(cpio.Symlink(initPath, binaryPath[1:]))
 	return nil
 }
 

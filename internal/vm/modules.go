@@ -11,7 +11,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -93,9 +92,14 @@ func (s *moduleSet) closure(names []string) ([]module, error) {
 		if err != nil {
 			return err
 		}
-		needs, err := moduleNeeds(text)
+		needs, wants, err := moduleNeeds(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
+		}
+		for _, n := range wants {
+			if s.has(n) {
+				needs = append(needs, n)
+			}
 		}
 		for _, n := range needs {
 			if err := visit(n, name); err != nil {
@@ -111,6 +115,11 @@ func (s *moduleSet) closure(names []string) ([]module, error) {
 		}
 	}
 	return order, nil
+}
+
+func (s *moduleSet) has(name string) bool {
+	_, ok := s.files[strings.ReplaceAll(name, "-", "_")]
+	return ok
 }
 
 func (s *moduleSet) missing(name, user string) error {
@@ -154,30 +163,34 @@ func decompressor(r io.Reader, suffix string) (io.Reader, error) {
 	return r, nil
 }
 
-// moduleNeeds returns the modules that a module names in its "depends" and in
-// its soft dependencies to be loaded before it. Modules say it themselves, so
-// that modules.dep, which an unpacked package does not have, is not needed.
-func moduleNeeds(text []byte) ([]string, error) {
+// moduleNeeds returns the modules that a module cannot be loaded without, its
+// "depends", and those that it wants loaded before it, the first part of its
+// "softdep", which may be missing. Modules say it themselves, so that
+// modules.dep, which an unpacked package does not have, is not needed.
+func moduleNeeds(text []byte) (needs, wants []string, err error) {
 	f, err := elf.NewFile(bytes.NewReader(text))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
 	section := f.Section(".modinfo")
 	if section == nil {
-		return nil, errors.New("no .modinfo section: not a kernel module")
+		return nil, nil, errors.New("no .modinfo section: not a kernel module")
 	}
 	info, err := section.Data()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var needs []string
 	for entry := range strings.SplitSeq(string(info), "\x00") {
 		if list, ok := strings.CutPrefix(entry, "depends="); ok && list != "" {
 			needs = append(needs, strings.Split(list, ",")...)
 		}
+		if list, ok := strings.CutPrefix(entry, "softdep="); ok {
+			before, _, _ := strings.Cut(list, "post:")
+			wants = append(wants, strings.Fields(strings.TrimPrefix(before, "pre:"))...)
+		}
 	}
-	return slices.Compact(needs), nil
+	return needs, wants, nil
 }
 
 // modules adds the transport's modules and the named ones, with all they need,

@@ -134,10 +134,11 @@ func (e *DeathError) Error() string {
 	return e.What + "; its last words:\n" + e.Console
 }
 
-// How long a guest may take to reach its init. A guest under emulation on a
-// busy host takes ten seconds; with KVM it takes one, and the trial of a KVM
-// that is not known to work should not be long.
+// How long a guest may take to reach its init. With KVM it takes a second or
+// less, under emulation two or three, and minutes where the host has more to do
+// than it has processors for. The trial of a KVM that is not known to work
+// should not be long.
 const (
-	bootTimeout  = 120 * time.Second
-	trialTimeout = 6 * time.Second
+	bootTimeout  = 5 * time.Minute
+	trialTimeout = 15 * time.Second
 )

@@ -287,3 +287,24 @@ func waitForChild(t *testing.T, pid int) int {
 	t.Fatal("no QEMU was started")
 	return 0
 }
+
+func TestModulesAreLoaded(t *testing.T) {
+	onEachKernel(t, func(t *testing.T, kernel string) {
+		cfg := vm.Config{Modules: []string{"vfat", "loop", "nls-ascii", "nls_cp437"}}
+		got := vmtest.Run(t, kernel, `
+			dd if=/dev/zero of=/disk bs=1M count=4 2>/dev/null
+			mkdosfs /disk && mkdir /mnt && mount -t vfat -o loop /disk /mnt && echo hello >/mnt/file && cat /mnt/file
+			cut -d' ' -f1 /proc/modules | grep -E '^(vfat|fat|loop)$' | sort`, cfg)
+		if want := (vmtest.Result{Stdout: "hello\nfat\nloop\nvfat\n"}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	})
+}
+
+func TestDynamicProgramsRun(t *testing.T) {
+	cfg := vm.Config{Files: []vm.File{{Host: "/bin/bash", Guest: "/opt/bash"}}}
+	got := vmtest.Run(t, "", `/opt/bash -c 'echo ${BASH_VERSION:+bash}'`, cfg)
+	if want := (vmtest.Result{Stdout: "bash\n"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
