@@ -108,9 +108,9 @@ type Symbolizer interface {
 // address).
 type PerCPUSymbolizer interface {
 	Symbolizer
-	// PerCPU gives the variable at an offset in the per-CPU area, as far as
-	// the kernel's symbols know it: in kallsyms, per-CPU symbols have the
-	// offsets for addresses on amd64 up to 6.14.
+	// PerCPU gives the variable that such an operand means. On amd64 that is
+	// an offset in the per-CPU area up to 6.14, which kallsyms has for an
+	// address, and the variable's own address from 6.15 on.
 	PerCPU(offset uint64) (name string, rest uint64, ok bool)
 }
 

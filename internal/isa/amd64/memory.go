@@ -198,7 +198,8 @@ func (m *addressing) intel() string {
 }
 
 // noteAddress remembers what a %rip-relative operand or a per-CPU one is
-// called.
+// called. A %rip-relative one may be both: a kernel's per-CPU variables have
+// addresses of their own from 6.15 on, and small offsets before.
 func (w *writer) noteAddress(m *addressing) {
 	switch {
 	case m.rip:
@@ -206,26 +207,24 @@ func (w *writer) noteAddress(m *addressing) {
 		if m.size == 4 {
 			a = uint64(uint32(a))
 		}
-		if !w.notePerCPU(a) {
-			w.note = w.address(a)
+		w.note = w.address(a)
+		if w.note == hexNumber(a) {
+			w.notePerCPU(a)
 		}
 	case !m.bracketed():
 		w.notePerCPU(uint64(m.disp))
 	}
 }
 
-// notePerCPU remembers the name of the per-CPU variable at an offset, and says
-// whether there is one.
-func (w *writer) notePerCPU(offset uint64) bool {
+// notePerCPU remembers the name of the per-CPU variable at an offset.
+func (w *writer) notePerCPU(offset uint64) {
 	sym, ok := w.sym.(PerCPUSymbolizer)
 	if !ok || w.p.seg != 0x65 {
-		return false
+		return
 	}
-	s := w.symbol(sym.PerCPU(offset))
-	if s != "" {
+	if s := w.symbol(sym.PerCPU(offset)); s != "" {
 		w.note = strconv.FormatUint(offset, 16) + " " + s
 	}
-	return s != ""
 }
 
 // absolute writes the operand of movabs.
