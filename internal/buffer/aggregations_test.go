@@ -113,10 +113,7 @@ func newAggregator(t testing.TB, agg *record.Agg, keys uint32) *aggregator {
 
 func (a *aggregator) run(t testing.TB, n int) {
 	t.Helper()
-	opts := ebpf.RunOptions{Data: make([]byte, 14), Repeat: uint32(n)}
-	if _, err := a.Run(&opts); err != nil {
-		t.Error(err)
-	}
+	runExactly(t, a.Program, n)
 }
 
 func (a *aggregator) open(t testing.TB) *Aggregations {

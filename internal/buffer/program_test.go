@@ -1,10 +1,14 @@
 package buffer
 
 import (
+	"errors"
+	"math"
+	"runtime"
 	"testing"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
 
 	"kinst/internal/record"
 )
@@ -111,8 +115,26 @@ func newMap(t testing.TB, spec *ebpf.MapSpec) *ebpf.Map {
 // run runs the program n times on this CPU.
 func (p *program) run(t testing.TB, n int) {
 	t.Helper()
+	runExactly(t, p.Program, n)
+}
+
+// runExactly runs a program n times. Signals must not interrupt it: the system
+// call would then begin again with all n.
+func runExactly(t testing.TB, p *ebpf.Program, n int) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var all, before unix.Sigset_t
+	for i := range all.Val {
+		all.Val[i] = math.MaxUint64
+	}
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, &before); err != nil {
+		t.Error(err)
+		return
+	}
 	opts := ebpf.RunOptions{Data: make([]byte, 14), Repeat: uint32(n)}
-	if _, err := p.Run(&opts); err != nil {
+	_, err := p.Run(&opts)
+	if err := errors.Join(err, unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil)); err != nil {
 		t.Error(err)
 	}
 }

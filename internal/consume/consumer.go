@@ -82,6 +82,7 @@ type Consumer struct {
 	exited   bool
 	status   int
 	scratch  []byte
+	json     []byte // of a record, while nothing else needs it
 }
 
 // New returns a Consumer that writes to w. It fails where the layout does not

@@ -55,7 +55,8 @@ import (
 func (c *Consumer) jsonEvent(e event) error {
 	// Rows of a printa(), and what setopt() or system() do, come first: the
 	// record is written in one piece.
-	b := c.jsonPrefix(nil, e)
+	b := c.jsonPrefix(c.json[:0], e)
+	c.json = nil // a commit() comes here again
 	first := true
 	for i := range e.clause.actions {
 		a := &e.clause.actions[i]
@@ -82,6 +83,7 @@ func (c *Consumer) jsonEvent(e event) error {
 		c.out.buf = append(c.out.buf, b...)
 		c.out.buf = append(c.out.buf, "]}\n"...)
 	}
+	c.json = b
 	return c.out.flushFull()
 }
 
