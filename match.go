@@ -73,12 +73,14 @@ func (s *Session) probe(p *provider.Probe) Probe {
 }
 
 // List returns the probes that sources name, or all that are there without
-// being asked for.
+// being asked for. The error tells which descriptions match none; the probes of
+// the others are returned with it.
 func (s *Session) List(ctx context.Context, sources ...Source) ([]Probe, error) {
 	if len(sources) == 0 {
 		sources = []Source{{Kind: Names, Text: ":::"}}
 	}
 	var probes []Probe
+	var errs []error
 	for _, src := range sources {
 		file, err := s.parse(src)
 		if err != nil {
@@ -88,7 +90,7 @@ func (s *Session) List(ctx context.Context, sources ...Source) ([]Probe, error) 
 			for _, spec := range c.Probes {
 				found, err := s.match(ctx, spec)
 				if err != nil {
-					return nil, s.refuse(src, spec, err)
+					errs = append(errs, fmt.Errorf("failed to match %s: %w", describe(spec), err))
 				}
 				for _, p := range found {
 					probes = append(probes, s.probe(p))
@@ -96,7 +98,7 @@ func (s *Session) List(ctx context.Context, sources ...Source) ([]Probe, error) 
 			}
 		}
 	}
-	return probes, nil
+	return probes, errors.Join(errs...)
 }
 
 // refuse explains why a description of a source matches no probe.

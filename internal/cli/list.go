@@ -17,9 +17,8 @@ func newProbeTable(out io.Writer) *probeTable {
 	return t
 }
 
-func (t *probeTable) row(p kinst.Probe) error {
-	_, err := fmt.Fprintf(t.w, "%5d %10s %17s %33s %s\n", p.ID, p.Provider, p.Module, p.Function, p.Name)
-	return err
+func (t *probeTable) row(p kinst.Probe) {
+	fmt.Fprintf(t.w, "%5d %10s %17s %33s %s\n", p.ID, p.Provider, p.Module, p.Function, p.Name)
 }
 
 func (t *probeTable) flush() error { return t.w.Flush() }

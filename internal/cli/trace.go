@@ -301,16 +301,11 @@ func (nopCloser) Close() error { return nil }
 
 func (t *tracer) listProbes(ctx context.Context, out io.Writer) error {
 	probes, err := t.session.List(ctx, t.sources...)
-	if err != nil {
-		return err
-	}
 	w := newProbeTable(out)
 	for _, p := range probes {
-		if err := w.row(p); err != nil {
-			return err
-		}
+		w.row(p)
 	}
-	return w.flush()
+	return errors.Join(w.flush(), t.describe(err))
 }
 
 // trace compiles and runs the program.

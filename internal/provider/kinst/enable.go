@@ -1,9 +1,11 @@
 package kinst
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cilium/ebpf"
 
@@ -24,7 +26,7 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 	}
 	a := new(armed)
 	done := 0
-	for _, e := range enablings {
+	for _, e := range landingLast(enablings) {
 		err := a.arm(ctx, session, e, func(n, _ int) { progress(done+n, total) })
 		if err != nil {
 			return nil, errors.Join(err, a.Close())
@@ -32,6 +34,15 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 		done += len(e.Probes)
 	}
 	return a, nil
+}
+
+// landingLast orders programs so that those of landing pads are armed after
+// those of the instructions behind: of the probes on one instruction the kernel
+// runs the last one first (add_new_kprobe in kernel/kprobes.c).
+func landingLast(enablings []provider.Enabling) []provider.Enabling {
+	return slices.SortedStableFunc(slices.Values(enablings), func(a, b provider.Enabling) int {
+		return cmp.Compare(a.Probes[0].Context.IPBias, b.Probes[0].Context.IPBias)
+	})
 }
 
 // armed is the probes of a session that are in the kernel.

@@ -20,11 +20,11 @@ const name = "kinst"
 
 // A Provider is the kinst provider of one session.
 type Provider struct {
-	kernel  *kernel.Kernel
-	arch    *isa.Arch
-	context *provider.Context
-	open    func() (*arm.Session, error)
-	probes  map[uint64]*provider.Probe // by address
+	kernel   *kernel.Kernel
+	arch     *isa.Arch
+	open     func() (*arm.Session, error)
+	contexts map[int]*provider.Context  // by IPBias
+	probes   map[uint64]*provider.Probe // by address
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -33,20 +33,28 @@ var _ provider.Provider = (*Provider)(nil)
 // opened when the first is enabled.
 func New(k *kernel.Kernel, arch *isa.Arch, open func() (*arm.Session, error)) *Provider {
 	return &Provider{
-		kernel: k,
-		arch:   arch,
-		context: &provider.Context{
-			Hook:   provider.HookKprobe,
-			Lookup: provider.LookupIP,
-			IPBias: arch.ProbePC,
-		},
-		open:   sync.OnceValues(open),
-		probes: make(map[uint64]*provider.Probe),
+		kernel:   k,
+		arch:     arch,
+		open:     sync.OnceValues(open),
+		contexts: make(map[int]*provider.Context),
+		probes:   make(map[uint64]*provider.Probe),
 	}
 }
 
 // Name returns "kinst".
 func (*Provider) Name() string { return name }
+
+// context returns the kind of the probes for which the kernel reports an
+// address that is bias bytes beyond the instruction's. Probes on a landing
+// pad, which the kernel puts on the instruction behind it, are of a kind of
+// their own, and so get a program of their own, which tells their hits from
+// those of that instruction.
+func (p *Provider) context(bias int) *provider.Context {
+	if p.contexts[bias] == nil {
+		p.contexts[bias] = &provider.Context{Hook: provider.HookKprobe, Lookup: provider.LookupIP, IPBias: bias}
+	}
+	return p.contexts[bias]
+}
 
 // target is what a probe needs to be armed.
 type target struct {

@@ -39,7 +39,7 @@ func (m *matcher) all(f kernel.Function) error {
 		if reason := listing.Unprobeable(i); reason != "" {
 			m.leaveOut(reason)
 		} else {
-			m.add(f, offset, false)
+			m.add(listing, i, false)
 		}
 	}
 	return nil
@@ -58,7 +58,7 @@ func (m *matcher) one(f kernel.Function, offset uint64) error {
 	case listing.Unprobeable(i) != "":
 		m.misses = append(m.misses, fmt.Errorf("%s: %s", describe(f, offset), listing.Unprobeable(i)))
 	default:
-		m.add(f, offset, true)
+		m.add(listing, i, true)
 	}
 	return nil
 }
@@ -95,8 +95,9 @@ func (m *matcher) leaveOut(reason string) {
 
 // add appends the probe of an instruction. Names that share an address are
 // names of one probe.
-func (m *matcher) add(f kernel.Function, offset uint64, named bool) {
-	addr := f.Addr + offset
+func (m *matcher) add(l *kernel.Listing, i int, named bool) {
+	f, addr := l.Function, l.Insts[i].Addr
+	offset := addr - f.Addr
 	probe := m.provider.probes[addr]
 	if probe == nil {
 		probe = &provider.Probe{
@@ -106,7 +107,7 @@ func (m *matcher) add(f kernel.Function, offset uint64, named bool) {
 				Function: f.Name,
 				Name:     strconv.FormatUint(offset, 10),
 			},
-			Context: m.provider.context,
+			Context: m.provider.context(m.provider.arch.ProbePC + int(l.Landing(i)-addr)),
 			Addr:    addr,
 			Target:  &target{site: arm.Site{Module: f.Module, Symbol: f.Name, Base: f.Addr, Offset: offset}},
 		}
