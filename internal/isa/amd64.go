@@ -33,7 +33,7 @@ var amd64Arch = Arch{
 	JumpLen:       5, // jmp rel32
 	JumpTo:        amd64JumpTo,
 	TracerNop:     []byte("\x0f\x1f\x44\x00\x00"), // x86_nops[5]
-	ProbePC:       1, // behind the int3
+	ProbePC:       1,                              // behind the int3
 }
 
 //go:embed amd64_syscalls.txt

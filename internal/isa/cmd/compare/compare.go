@@ -60,7 +60,7 @@ type sampler struct {
 
 // newSampler makes a sampler that picks about n instructions, spread over all
 // images. How many instructions there are it guesses by the size of the images'
-// code: one in four and a half bytes.
+// code: one in three bytes, nops between functions counted.
 func newSampler(n float64, seed uint64, images []string) sampler {
 	if n <= 0 {
 		return sampler{share: 1}
@@ -69,7 +69,7 @@ func newSampler(n float64, seed uint64, images []string) sampler {
 	for _, image := range images {
 		size += codeSize(image)
 	}
-	return sampler{share: min(1, n*4.5/float64(size)), seed: seed}
+	return sampler{share: min(1, n*3/float64(size)), seed: seed}
 }
 
 // forImage gives the image's own sequence, so that the sample does not depend

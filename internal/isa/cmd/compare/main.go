@@ -7,7 +7,7 @@
 // Images are ELF files with code and symbols, or directories that are searched
 // for vmlinux-* and *.ko. Without any, Debian's debug packages of the kernels
 // named by -release (both of these by default) are downloaded with apt-get and
-// unpacked in the user's cache directory; they take some 3 GB.
+// unpacked in the user's cache directory; they take some 4 GB.
 //
 // Of the names that an address has, which one objdump prints is its own
 // business: the symbol is taken from its output, if it is that of the address
@@ -85,7 +85,9 @@ func compareAll(arch *isa.Arch, images []string, s sampler) error {
 		}
 	}
 	report.print(os.Stdout)
-	printSpeed(arch, images)
+	if err := printSpeed(arch, images); err != nil {
+		return err
+	}
 	if report.total.differ() {
 		return errors.New("there are differences")
 	}
