@@ -130,8 +130,8 @@ func (b *blockBuilder) edges(i int) []Edge {
 	last := insts[len(insts)-1]
 	kind := b.arch.ResolveKind(last, b.flow)
 	switch {
-	case b.neverReturns(last):
-		return nil
+	case b.neverReturns(last), kind.Is(Call) && !b.followed(last):
+		return nil // compilers end a function in a call only if it does not return
 	case kind.Is(Trap):
 		return b.resume(last)
 	case kind.Is(Conditional):
@@ -151,6 +151,12 @@ func (b *blockBuilder) taken(last Inst, kind Kind) Edge {
 		return Edge{Kind: Unknown, Block: -1}
 	}
 	return b.jump(last)
+}
+
+// followed says whether there is an instruction behind the last of a block.
+func (b *blockBuilder) followed(last Inst) bool {
+	_, ok := b.at[last.End()]
+	return ok
 }
 
 func (b *blockBuilder) next(last Inst) Edge {

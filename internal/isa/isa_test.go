@@ -145,6 +145,7 @@ func TestBlocks(t *testing.T) {
 		{"indirect thunk call", "\xe8\x0b\x10\x00\x00\xc3", "0-6 leave"},
 		{"jump table", "\xff\xe0", "0-2 unknown"},
 		{"call that does not return", "\xe8\x1b\x10\x00\x00\x90\xc3", "0-5; 5-7 leave"},
+		{"call at the end", "\x90\xe8\x2a\x10\x00\x00", "0-6"},
 		{"warning", "\x0f\x0b\xc3", "0-2 resume:1; 2-3 leave"},
 		{"into the next function", "\x31\xc0", "0-2 beyond=1002"},
 		{"over a lock prefix", "\x74\x01\xf0\x0f\xb1\x0f\xc3", "0-2 next:1 taken=1003; 2-7 leave"},
