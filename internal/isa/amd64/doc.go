@@ -7,8 +7,8 @@
 // manual. They are compiled when the first instruction is decoded.
 //
 // golang.org/x/arch/x86/x86asm is not used for it: it takes endbr64 for a lone
-// prefix, does not know some hundred system instructions of the kernel's text,
-// and gives up what a listing must show (unused prefixes, the width of a
-// displacement, masking). The tests hold it against this package as a second
-// opinion, beside objdump's.
+// prefix and vzeroupper for four bytes, does not know some hundred system
+// instructions of the kernel's text, and gives up what a listing must show
+// (unused prefixes, the width of a displacement, zeroing). A test holds it
+// against this package as a second opinion.
 package amd64
