@@ -18,9 +18,13 @@ var commands = map[string]func(){
 	"dtrace": func() { os.Exit(cli.Main(os.Args)) },
 }
 
-// TestMain runs the tests in a guest of each kernel.
+// TestMain runs the tests in a guest of each kernel. There the test binary is
+// started under the name of the program that it stands for, kinst.
 func TestMain(m *testing.M) {
-	if _, ok := commands[filepath.Base(os.Args[0])]; !ok && !vmtest.InGuest() {
+	switch _, isCommand := commands[filepath.Base(os.Args[0])]; {
+	case vmtest.InGuest():
+		os.Args[0] = "tests.test"
+	case !isCommand:
 		vmtest.Main(m) // exits
 	}
 	testscript.Main(m, commands)

@@ -93,7 +93,7 @@ func (t *tracer) addFlags(f *pflag.FlagSet) {
 
 	set := func(option, long, short, usage string) {
 		f.VarP(&settingFlag{t, option, true}, long, short, usage)
-		f.Lookup(long).NoOptDefVal = "1"
+		f.Lookup(long).NoOptDefVal = "true"
 	}
 	f.VarP(&settingFlag{t, "", false}, "option", "x", "set an option, NAME or NAME=VALUE")
 	set("quiet", "quiet", "q", "print only what the program prints")
