@@ -27,13 +27,10 @@ func (s symbolizer) Symbol(addr uint64) (string, uint64, bool) {
 	return s.nearest(addr)
 }
 
-// PerCPU implements isa.PerCPUSymbolizer. Kernels before 6.15 list per-CPU
-// variables by their offset in the per-CPU area, those after it by an address
-// whose offsets count from __per_cpu_start.
+// PerCPU implements isa.PerCPUSymbolizer. The kernel lists per-CPU variables by
+// what instructions address them with: before 6.15 their offset in the per-CPU
+// area, since then an address like any other.
 func (s symbolizer) PerCPU(offset uint64) (string, uint64, bool) {
-	if start, ok := s.syms.Data("__per_cpu_start"); ok {
-		offset += start
-	}
 	return s.nearest(offset)
 }
 
