@@ -59,9 +59,9 @@ func (e *event) define(ctx context.Context, sites []Site, progress func(done int
 		buf.Reset()
 		lines := make([]string, len(part))
 		for i, site := range part {
-			place, err := e.session.place(site)
+			place, err := e.session.kernel.Place(site.Module, site.Addr())
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%s: %w", site, err)
 			}
 			lines[i] = "p:" + e.name + " " + place
 			buf.WriteString(lines[i])

@@ -57,23 +57,40 @@ func openSession(t testing.TB, k *kernel.Kernel) *Session {
 	return s
 }
 
-// sitesOf returns every instruction of the functions that a name stands for.
-func sitesOf(t testing.TB, k *kernel.Kernel, spec string) (sites []Site) {
+// listing returns the instructions of the only function of that name.
+func listing(t testing.TB, k *kernel.Kernel, name string) *kernel.Listing {
 	t.Helper()
-	functions, err := k.Select(spec)
+	functions, err := k.Select(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range functions {
-		insts, err := k.Instructions(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, in := range insts {
-			sites = append(sites, Site{f.Module, f.Name, f.Addr, in.Addr - f.Addr})
+	l, err := k.Listing(native(t), functions[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func native(t testing.TB) *isa.Arch {
+	t.Helper()
+	arch, err := isa.Native()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return arch
+}
+
+// sitesOf returns every instruction of a function that can be probed.
+func sitesOf(t testing.TB, k *kernel.Kernel, name string) (sites []Site) {
+	t.Helper()
+	l := listing(t, k, name)
+	f := l.Function
+	for i := range l.Insts {
+		if l.Unprobeable(i) == "" {
+			sites = append(sites, Site{f.Module, f.Name, f.Addr, l.Landing(i) - f.Addr})
 		}
 	}
-	return sites
+	return distinct(sites)
 }
 
 func mustArm(t testing.TB, s *Session, sites []Site, progs ...*ebpf.Program) (*Group, []Refusal) {
@@ -109,10 +126,7 @@ type counter struct {
 // the registers. Bias is what the kernel adds to the address.
 func newCounter(t testing.TB, kind ebpf.ProgramType, bias, pid int) *counter {
 	t.Helper()
-	arch, err := isa.Native()
-	if err != nil {
-		t.Fatal(err)
-	}
+	arch := native(t)
 	pc, _ := arch.Register(arch.PC)
 	hits, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: 100000})
 	if err != nil {
@@ -156,11 +170,7 @@ func newCounter(t testing.TB, kind ebpf.ProgramType, bias, pid int) *counter {
 }
 
 func kprobeCounter(t testing.TB) *counter {
-	arch, err := isa.Native()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newCounter(t, ebpf.Kprobe, arch.ProbePC, os.Getpid())
+	return newCounter(t, ebpf.Kprobe, native(t).ProbePC, os.Getpid())
 }
 
 // at is how often the site was executed.

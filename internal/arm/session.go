@@ -23,8 +23,7 @@ type Session struct {
 
 	mu       sync.Mutex
 	groups   map[*Group]struct{}
-	anchors  map[string]anchor // by module
-	guardian *guardian         // nil until it is needed
+	guardian *guardian // nil until it is needed
 }
 
 // Open starts a session, and removes what dead sessions have left.
@@ -43,13 +42,12 @@ func Open(k *kernel.Kernel) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		kernel:  k,
-		dir:     dir,
-		events:  events,
-		owner:   self,
-		knobs:   knobs{stateDir, self},
-		groups:  map[*Group]struct{}{},
-		anchors: map[string]anchor{},
+		kernel: k,
+		dir:    dir,
+		events: events,
+		owner:  self,
+		knobs:  knobs{stateDir, self},
+		groups: map[*Group]struct{}{},
 	}
 	// What cannot be removed now is no reason not to trace.
 	_, _ = s.knobs.restoreAll()

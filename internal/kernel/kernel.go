@@ -25,12 +25,15 @@ type Kernel struct {
 
 	mu         sync.Mutex
 	siteTables map[string]*siteTables // by module
+	anchors    map[string]anchor      // by module
+	notrace    *bool                  // see notraceProbes
+	moduleBTF  map[string]*btf.Spec
 }
 
 // Open returns the running kernel. It reads nothing: the error of a source
 // comes from the method that first needs it.
 func Open() (*Kernel, error) {
-	k := &Kernel{siteTables: map[string]*siteTables{}}
+	k := &Kernel{siteTables: map[string]*siteTables{}, anchors: map[string]anchor{}}
 	k.symbols = sync.OnceValues(loadSymbols)
 	k.memory = sync.OnceValues(k.openMemory)
 	k.btf = sync.OnceValues(loadBTF)
@@ -57,6 +60,28 @@ func (k *Kernel) Symbols() (*Symbols, error) { return k.symbols() }
 // BTF returns the kernel's own types. It takes a noticeable part of a second
 // the first time.
 func (k *Kernel) BTF() (*btf.Spec, error) { return k.btf() }
+
+// ModuleBTF returns the types of a module, or of the kernel itself for "" and
+// VMLinux.
+func (k *Kernel) ModuleBTF(module string) (*btf.Spec, error) {
+	if module == "" || module == VMLinux {
+		return k.BTF()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if spec := k.moduleBTF[module]; spec != nil {
+		return spec, nil
+	}
+	spec, err := btf.LoadKernelModuleSpec(module)
+	if err != nil {
+		return nil, fmt.Errorf("reading the types of module %s: %w", module, err)
+	}
+	if k.moduleBTF == nil {
+		k.moduleBTF = make(map[string]*btf.Spec)
+	}
+	k.moduleBTF[module] = spec
+	return spec, nil
+}
 
 func loadBTF() (*btf.Spec, error) {
 	spec, err := btf.LoadKernelSpec()

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -15,9 +16,9 @@ import (
 type Listing struct {
 	Function Function
 	// Insts are what the kernel executes now, without the padding behind the
-	// function. Breakpoints and jumps that anybody's kprobes have put there
-	// are undone; what else the kernel has patched is in, such as the calls
-	// that its function tracer puts at the beginning.
+	// function, and without what is there to watch it: the breakpoints and
+	// jumps of anybody's kprobes, and the calls that the function tracer,
+	// and whatever else hooks itself in there, puts at the beginning.
 	Insts []isa.Inst
 	// Rest says why the listing ends before the function does: it holds
 	// something that is no instruction. It is nil where that is not so.
@@ -41,20 +42,18 @@ func (k *Kernel) Listing(arch *isa.Arch, f Function) (*Listing, error) {
 var ErrUnsettled = errors.New("others are just now changing the probes there; try again")
 
 func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
-	// A probe stands on an instruction, the kernel sees to that. If one seems
-	// not to, then the probes were changed while the text was read.
 	for range settleTries {
 		text, probed, err := k.settledText(arch, f)
 		if err != nil {
 			return nil, err
 		}
-		l := &Listing{Function: f, arch: arch}
+		k.undoTracer(arch, f, text)
+		l := &Listing{Function: f, arch: arch, reasons: k.reasons(f)}
 		l.Insts, l.Rest = decode(arch, f, text)
 		if len(l.Insts) == 0 {
-			return nil, cmpError(l.Rest, errors.New("there are none"))
+			return nil, cmp.Or(l.Rest, errors.New("there are none"))
 		}
-		if l.startsAll(probed) {
-			l.reasons = k.reasons(f)
+		if l.settled(probed) {
 			return l, nil
 		}
 		time.Sleep(settlePause)
@@ -62,13 +61,34 @@ func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
 	return nil, ErrUnsettled
 }
 
-func cmpError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
+// settled reports whether the listing can be true. A probe stands on an
+// instruction, the kernel sees to that: if one of those that were undone does
+// not, the probes were changed while the text was read. And where the kernel
+// rewrites its own text, it puts a breakpoint there for a moment.
+func (l *Listing) settled(probed []uint64) bool {
+	for _, addr := range probed {
+		if _, ok := l.Find(addr); !ok && addr < l.End() {
+			return false
 		}
 	}
-	return nil
+	for i, in := range l.Insts {
+		if l.isBreakpoint(i) && (in.Addr == l.entry() || l.reasons.rewritten(in.Addr)) {
+			return false
+		}
+	}
+	return true
+}
+
+// entry is the address behind the landing pad, if there is one.
+func (l *Listing) entry() uint64 {
+	if len(l.Insts) == 1 {
+		return l.Insts[0].Addr
+	}
+	return l.Landing(0)
+}
+
+func (l *Listing) isBreakpoint(i int) bool {
+	return l.Insts[i].Kind.Is(isa.Trap) && l.arch.Padding(l.Insts[i])
 }
 
 func decode(arch *isa.Arch, f Function, text []byte) ([]isa.Inst, error) {
@@ -85,17 +105,6 @@ func decode(arch *isa.Arch, f Function, text []byte) ([]isa.Inst, error) {
 		}
 		end++
 	}
-}
-
-// startsAll reports whether an instruction of the listing starts at each of
-// the addresses that are before its end.
-func (l *Listing) startsAll(addrs []uint64) bool {
-	for _, addr := range addrs {
-		if _, ok := l.Find(addr); !ok && addr < l.End() {
-			return false
-		}
-	}
-	return true
 }
 
 // End is the address behind the last instruction.

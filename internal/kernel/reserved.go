@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"kinst/internal/isa"
 )
 
 // The kernel refuses probes at places that it rewrites or finds by address
@@ -38,6 +36,7 @@ const (
 	reasonJumpLabel  = "it is a jump label, which the kernel rewrites when a feature is switched on or off"
 	reasonStaticCall = "it is a static call, which the kernel rewrites when another function is to be called"
 	reasonBug        = "it is the trap of a BUG or WARN, which the kernel knows by its address"
+	reasonNotrace    = "the function is hidden from the function tracer (notrace), and this kernel, built without CONFIG_KPROBE_EVENTS_ON_NOTRACE, lets no events on such functions"
 	reasonBreakpoint = "it is a breakpoint instruction itself"
 )
 
@@ -45,11 +44,16 @@ const (
 // instruction, as far as that can be known beforehand; "" if nothing speaks
 // against it.
 func (l *Listing) Unprobeable(i int) string {
-	in, addr := l.Insts[i], l.Landing(i)
-	if in.Kind.Is(isa.Trap) && l.arch.Padding(in) {
+	if l.isBreakpoint(i) {
 		return reasonBreakpoint
 	}
-	return l.reasons.at(addr)
+	if why := l.reasons.at(l.Landing(i)); why != "" {
+		return why
+	}
+	if l.isTraceable() || l.reasons.kernel.notraceProbes(l) {
+		return ""
+	}
+	return reasonNotrace
 }
 
 func (r reasons) at(addr uint64) string {
@@ -66,6 +70,13 @@ func (r reasons) at(addr uint64) string {
 		return reasonBug
 	}
 	return ""
+}
+
+// rewritten reports whether the kernel rewrites the instruction at addr while
+// it runs.
+func (r reasons) rewritten(addr uint64) bool {
+	tables := r.kernel.tables(r.module)
+	return contains(tables.jumps, addr) || contains(tables.calls, addr)
 }
 
 func contains(sorted []uint64, addr uint64) bool {
