@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cilium/ebpf/btf"
-
 	"kinst/internal/codegen"
 	"kinst/internal/dlang/syntax"
 	"kinst/internal/dlang/types"
-	"kinst/internal/kernel"
 	"kinst/internal/provider"
 )
 
@@ -160,7 +157,7 @@ func (s *Session) checkEnv(e *enablings) *types.Env {
 	return &types.Env{
 		Contexts: e.contextsOf,
 		Arch:     s.arch,
-		BTF:      s.btf,
+		BTF:      s.kernel.ModuleBTF,
 		Symbol:   s.symbol,
 
 		Strsize:       int(set.Strsize),
@@ -170,18 +167,6 @@ func (s *Session) checkEnv(e *enablings) *types.Env {
 		Jstackstrsize: int(set.Jstackstrsize),
 		Destructive:   set.Destructive,
 	}
-}
-
-// btf returns the types of a module, or of the kernel itself for "".
-func (s *Session) btf(module string) (*btf.Spec, error) {
-	if module == "" || module == kernel.VMLinux {
-		return s.kernel.BTF()
-	}
-	spec, err := btf.LoadKernelModuleSpec(module)
-	if err != nil {
-		return nil, fmt.Errorf("reading the types of module %s: %w", module, err)
-	}
-	return spec, nil
 }
 
 // symbol finds a symbol of the kernel for `name and module`name.

@@ -15,6 +15,8 @@ import (
 	"kinst/internal/provider/dtrace"
 	"kinst/internal/provider/kinst"
 	"kinst/internal/provider/profile"
+	"kinst/internal/provider/rawtp"
+	"kinst/internal/provider/sdt"
 	"kinst/internal/provider/syscall"
 	"kinst/internal/record"
 )
@@ -98,6 +100,8 @@ func Open(opts Options) (*Session, error) {
 		s.dtrace,
 		new(profile.Provider),
 		syscall.New(k, arch),
+		sdt.New(k),
+		rawtp.New(k),
 		kinst.New(k, arch, s.arms),
 	}
 	for _, p := range dtrace.Probes {

@@ -27,3 +27,11 @@ func IsGlob(field string) bool {
 	}
 	return false
 }
+
+// OrAny is a field of a description for a message: "*" for the empty one.
+func OrAny(field string) string {
+	if field == "" {
+		return "*"
+	}
+	return field
+}

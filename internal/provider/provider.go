@@ -73,6 +73,11 @@ type Place struct {
 	// Scale, unless 0, is what the context's word at Index is multiplied by
 	// before it is added to an indirect address.
 	Index, Scale int
+	// Address says that the number is the address of the place in the
+	// context. Located says that it is that of an array which the context has
+	// as far from its beginning as the lower half of the 4 bytes at the place
+	// say.
+	Address, Located bool
 	// Constant is the number itself, which then is nowhere.
 	Constant *uint64
 }

@@ -176,7 +176,19 @@ func register(t testing.TB, arch *isa.Arch, name string) provider.Place {
 // load loads a number into R0.
 func load(p provider.Place) asm.Instructions {
 	size := map[int]asm.Size{1: asm.Byte, 2: asm.Half, 4: asm.Word, 8: asm.DWord}[p.Size]
-	if !p.Indirect {
+	switch {
+	case p.Located:
+		return append(asm.Instructions{
+			asm.LoadMem(asm.R3, asm.R6, int16(p.Offset), asm.Word),
+			asm.And.Imm(asm.R3, 0xffff),
+			asm.Add.Reg(asm.R3, asm.R6),
+		}, read(8)...)
+	case p.Address:
+		return append(asm.Instructions{
+			asm.Mov.Reg(asm.R3, asm.R6),
+			asm.Add.Imm(asm.R3, int32(p.Offset)),
+		}, read(8)...)
+	case !p.Indirect:
 		return asm.Instructions{asm.LoadMem(asm.R0, asm.R6, int16(p.Offset), size)}
 	}
 	return append(asm.Instructions{
@@ -204,7 +216,8 @@ func zero(slot int16) asm.Instructions {
 	}
 }
 
-// A Count is how often a probe fired, and its last arguments.
+// A Count is how often a probe fired, and its last arguments: of those that
+// are addresses of arrays in the context, the arrays' first 8 bytes.
 type Count struct {
 	N    uint64
 	Args [Args]uint64

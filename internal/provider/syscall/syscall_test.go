@@ -205,24 +205,3 @@ func TestTypes(t *testing.T) {
 		}
 	}
 }
-
-func TestParseFormat(t *testing.T) {
-	const text = `name: sys_enter_write
-ID: 840
-format:
-	field:unsigned short common_type;	offset:0;	size:2;	signed:0;
-	field:int common_pid;	offset:4;	size:4;	signed:1;
-
-	field:int __syscall_nr;	offset:8;	size:4;	signed:1;
-	field:unsigned int fd;	offset:16;	size:8;	signed:0;
-	field:const char * buf;	offset:24;	size:8;	signed:0;
-	field:size_t count;	offset:32;	size:8;	signed:0;
-	field:__data_loc char[] __buf_val;	offset:40;	size:4;	signed:0;
-
-print fmt: "fd: 0x%08lx"
-`
-	want := []param{{"fd", "unsigned int"}, {"buf", "const char *"}, {"count", "size_t"}}
-	if got := parseFormat(text); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
