@@ -20,7 +20,8 @@ func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec) ([]*provide
 	var found []*provider.Probe
 	reason := new(provider.NoMatchError)
 	for _, p := range s.providers {
-		if !provider.Matches(d.Provider, p.Name()) {
+		named := d.Provider == p.Name() || provider.Matches(p.Name(), d.Provider)
+		if !named && !provider.Matches(d.Provider, p.Name()) {
 			continue
 		}
 		probes, notes, err := p.Match(ctx, d)
@@ -30,7 +31,7 @@ func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec) ([]*provide
 		var none *provider.NoMatchError
 		switch {
 		case errors.As(err, &none):
-			if d.Provider == p.Name() {
+			if named && none.Why != "" {
 				reason = none
 			}
 		case err != nil:

@@ -14,11 +14,13 @@ import (
 	"kinst/internal/provider"
 	"kinst/internal/provider/dtrace"
 	"kinst/internal/provider/kinst"
+	"kinst/internal/provider/pid"
 	"kinst/internal/provider/profile"
 	"kinst/internal/provider/rawtp"
 	"kinst/internal/provider/sdt"
 	"kinst/internal/provider/syscall"
 	"kinst/internal/record"
+	"kinst/internal/userland"
 )
 
 // Options are what a session is opened with. The zero value is a session with
@@ -43,6 +45,7 @@ type Session struct {
 	settings *Settings
 	arch     *isa.Arch
 	kernel   *kernel.Kernel
+	files    *userland.Store
 	arms     func() (*arm.Session, error)
 
 	dtrace    *dtrace.Provider
@@ -90,6 +93,7 @@ func Open(opts Options) (*Session, error) {
 		settings: opts.Settings,
 		arch:     arch,
 		kernel:   k,
+		files:    userland.NewStore(arch),
 		dtrace:   new(dtrace.Provider),
 		known:    make(map[*provider.Probe]known),
 		texts:    make(map[*syntax.Source]Source),
@@ -103,6 +107,7 @@ func Open(opts Options) (*Session, error) {
 		sdt.New(k),
 		rawtp.New(k),
 		kinst.New(k, arch, s.arms),
+		pid.New(arch, s.files, s.settle),
 	}
 	for _, p := range dtrace.Probes {
 		s.enter(p, s.dtrace)
@@ -161,6 +166,16 @@ func (s *Session) enable(ctx context.Context) error {
 	return nil
 }
 
+// settle has a process load its libraries if the session has created it.
+func (s *Session) settle(pid int) error {
+	for _, p := range s.opts.Processes {
+		if p.PID == pid {
+			return p.Load()
+		}
+	}
+	return nil
+}
+
 // disarmAll takes everything out of the kernel that the session has put in.
 func (s *Session) disarmAll() error {
 	var errs []error
@@ -181,7 +196,7 @@ func (s *Session) Close() error {
 	if s.loaded != nil {
 		errs = append(errs, s.loaded.Close())
 	}
-	return errors.Join(append(errs, s.kernel.Close())...)
+	return errors.Join(append(errs, s.files.Close(), s.kernel.Close())...)
 }
 
 // table returns the session's table of probes as the records refer to it.

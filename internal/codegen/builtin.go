@@ -84,6 +84,8 @@ func (g *generator) argument(n int) reg {
 		return r
 	case c.CallArgs:
 		return g.stackArgument(n - len(g.opts.Arch.CallArgs))
+	case c.ReturnArgs:
+		return g.returnArgument(n)
 	case c.PCArgs && n < 2:
 		return g.programCounter(n == 1)
 	}
@@ -95,7 +97,11 @@ func (g *generator) placedArgument(n int) reg {
 	c := g.unit.Context
 	p := c.Places[n]
 	r := g.readPlace(p, func() { g.fault(record.FaultBadAddress, noReg) })
-	if p.Size < 8 && n < len(c.Args) && c.Args[n].Type != nil && signed(c.Args[n].Type) {
+	isSigned := p.Signed
+	if n < len(c.Args) && c.Args[n].Type != nil {
+		isSigned = signed(c.Args[n].Type)
+	}
+	if p.Constant == nil && p.Size < 8 && isSigned {
 		shift := int64(64 - 8*p.Size)
 		g.aluImm(asm.LSh, w64, r, shift)
 		g.aluImm(asm.ArSh, w64, r, shift)
@@ -104,13 +110,19 @@ func (g *generator) placedArgument(n int) reg {
 }
 
 // stackArgument reads argument n of those that a C function is given on the
-// stack, above the return address.
+// stack.
 func (g *generator) stackArgument(n int) (r reg) {
 	sp, _ := g.opts.Arch.Register(g.opts.Arch.SP)
 	at := g.newReg()
 	g.load(at, g.ctx, sp.Offset, 8)
-	g.aluImm(asm.Add, w64, at, int64(8*(n+1)))
-	return (&kernelObject{at, types.TypeLong}).load(g)
+	g.aluImm(asm.Add, w64, at, int64(g.opts.Arch.StackArgs+8*n))
+	g.memory(func() {
+		word := region{fp, g.stack(8), 8}
+		g.read(memoryReader(g.unit.Context.Hook), word, 8, at)
+		r = g.newReg()
+		g.load(r, word.base, word.off, 8)
+	})
+	return r
 }
 
 // programCounter is where the processor was interrupted, if that is in the

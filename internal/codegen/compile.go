@@ -82,6 +82,7 @@ func Compile(units []*Unit, opts Options) (*Program, error) {
 		p.Programs = append(p.Programs, &ebpf.ProgramSpec{
 			Name:         fmt.Sprintf("kinst_%d", i),
 			Type:         programTypes[u.Context.Hook],
+			AttachType:   u.Context.Attach,
 			Instructions: code,
 			// The helpers that read memory ask for a licence compatible with
 			// the kernel's.

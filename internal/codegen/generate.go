@@ -358,7 +358,7 @@ func (g *generator) fetchIndex(dst reg) {
 	switch u := g.unit; {
 	case u.Context.Lookup == provider.LookupKey:
 		g.lookupKey(dst)
-	case len(u.Probes) == 1:
+	case len(u.Probes) == 1 && u.Context.Hook != provider.HookUprobe:
 		g.set(dst, uint64(u.First), w64)
 	case u.Context.Lookup == provider.LookupCookie:
 		g.callTo(dst, asm.FnGetAttachCookie, g.ctx)
@@ -391,7 +391,16 @@ func (g *generator) readPlace(p provider.Place, failed func()) reg {
 		at := region{fp, g.stack(8), p.Size}
 		base := g.newReg()
 		g.load(base, g.ctx, p.Base, 8)
-		g.readOr(asm.FnProbeReadKernel, at, p.Size, g.addressOf(base, p.Offset), failed)
+	if p.Constant != nil {
+		return g.constant(*p.Constant, w64)
+	}
+		if p.Scale != 0 {
+			index := g.newReg()
+			g.load(index, g.ctx, p.Index, 8)
+			g.aluImm(asm.Mul, w64, index, int64(p.Scale))
+			g.alu(asm.Add, w64, base, index)
+		}
+		g.readOr(memoryReader(g.unit.Context.Hook), at, p.Size, g.addressOf(base, p.Offset), failed)
 		g.load(n, at.base, at.off, p.Size)
 	})
 	return n
@@ -408,9 +417,9 @@ const noSite = ^uint32(0)
 // a probe it ends the program.
 func (g *generator) lookupSite(dst, at reg, bias uint64) {
 	low, high := g.unit.Probes[0].Addr, g.unit.Probes[0].Addr
-	for _, p := range g.unit.Probes {
-		low, high = min(low, p.Addr), max(high, p.Addr)
-	}
+	g.unit.addresses(func(addr uint64, _ int) {
+		low, high = min(low, addr), max(high, addr)
+	})
 	if low == high {
 		g.subtract(at, low+bias)
 		g.jumpIfImm(asm.JNE, w64, at, 0, g.exitTo)
@@ -427,9 +436,9 @@ func (g *generator) lookupSite(dst, at reg, bias uint64) {
 	for i := range table {
 		table[i] = noSite
 	}
-	for i, p := range g.unit.Probes {
-		table[p.Addr-low] = g.unit.First + uint32(i)
-	}
+	g.unit.addresses(func(addr uint64, probe int) {
+		table[addr-low] = g.unit.First + uint32(probe)
+	})
 	g.tableMap(name, table)
 	g.subtract(at, low+bias)
 	g.jumpIfImm(asm.JGT, w64, at, int64(high-low), g.exitTo)
@@ -458,10 +467,11 @@ func (c *code) subtract(r reg, n uint64) {
 }
 
 func (g *generator) hashSites(dst, at reg, bias uint64, name string) {
-	m := &ebpf.MapSpec{Name: name, Type: ebpf.Hash, KeySize: 8, ValueSize: 4, MaxEntries: uint32(len(g.unit.Probes))}
-	for i, p := range g.unit.Probes {
-		m.Contents = append(m.Contents, ebpf.MapKV{Key: p.Addr, Value: g.unit.First + uint32(i)})
-	}
+	m := &ebpf.MapSpec{Name: name, Type: ebpf.Hash, KeySize: 8, ValueSize: 4}
+	g.unit.addresses(func(addr uint64, probe int) {
+		m.Contents = append(m.Contents, ebpf.MapKV{Key: addr, Value: g.unit.First + uint32(probe)})
+	})
+	m.MaxEntries = uint32(len(m.Contents))
 	g.maps[name] = m
 	if bias != 0 {
 		g.subtract(at, bias)

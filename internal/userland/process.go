@@ -125,4 +125,3 @@ func (o *Object) Link() string {
 	}
 	return m.rooted(o.pid)
 }
-

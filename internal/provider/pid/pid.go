@@ -1,0 +1,164 @@
+// Package pid is the provider of the functions and instructions of user
+// processes: pidPID:OBJECT:FUNCTION:NAME, where NAME is entry, return or the
+// offset of an instruction. Its probes are made on demand, from the files that
+// the process has mapped when a description first names it: libraries that it
+// loads later are not looked for.
+//
+// The probes are uprobes on instructions, also those of return: they stand on
+// the instructions that leave the function. The kernel's own return probes
+// replace the return address on the stack, which programs that look at their
+// stack, such as Go's, or that unwind it do not bear.
+package pid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"kinst/internal/isa"
+	"kinst/internal/provider"
+	"kinst/internal/uprobe"
+	"kinst/internal/userland"
+)
+
+const prefix = "pid"
+
+// A Provider is the pid provider of one session.
+type Provider struct {
+	arch      *isa.Arch
+	store     *userland.Store
+	settle    func(pid int) error
+	processes map[int]*process
+}
+
+var _ provider.Provider = (*Provider)(nil)
+
+// New returns the provider. Before it looks at a process, it has settle wait
+// for the process to have its libraries loaded.
+func New(arch *isa.Arch, store *userland.Store, settle func(pid int) error) *Provider {
+	return &Provider{arch: arch, store: store, settle: settle, processes: make(map[int]*process)}
+}
+
+// Name returns "pid*".
+func (*Provider) Name() string { return prefix + "*" }
+
+// A process is one whose probes are asked for.
+type process struct {
+	*userland.Process
+	name     string // of the provider: pid123
+	contexts map[kind]*provider.Context
+	probes   map[key]*provider.Probe
+}
+
+// kind is what a probe fires at.
+type kind int
+
+const (
+	entry kind = iota
+	exit
+	instruction
+)
+
+// key is what a probe is known by: the address is its function's for entry and
+// return.
+type key struct {
+	file *userland.File
+	kind kind
+	addr uint64
+}
+
+// target is what a probe needs to be armed.
+type target struct {
+	process *process
+	object  *userland.Object
+	addrs   []uint64 // in the file
+	named   bool     // by its offset: to leave it out is an error
+}
+
+// Match makes the probes that a description names. The provider must be named
+// in full.
+func (p *Provider) Match(ctx context.Context, d provider.Desc) ([]*provider.Probe, []string, error) {
+	digits, _ := strings.CutPrefix(d.Provider, prefix)
+	pid, err := strconv.Atoi(digits)
+	if err != nil || pid <= 0 {
+		return nil, nil, provider.NoMatch("probes of pid are made on demand: name a process, as in pid123:a.out:main:entry or, with -c or -p, pid$target:a.out:main:entry")
+	}
+	proc, err := p.process(pid)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := matcher{ctx: ctx, provider: p, process: proc, desc: d}
+	if err := m.match(); err != nil {
+		return nil, m.notes, err
+	}
+	return m.probes, m.notes, nil
+}
+
+// process looks at a process once.
+func (p *Provider) process(pid int) (*process, error) {
+	if known := p.processes[pid]; known != nil {
+		return known, nil
+	}
+	if err := p.settle(pid); err != nil {
+		return nil, err
+	}
+	mapped, err := p.store.Process(pid)
+	if err != nil {
+		return nil, err
+	}
+	if program := mapped.Program(); program != nil && program.Foreign() != "" {
+		return nil, fmt.Errorf("process %d: %s", pid, program.Foreign())
+	}
+	attach := uprobe.AttachType()
+	context := func() *provider.Context {
+		return &provider.Context{Hook: provider.HookUprobe, Attach: attach, Lookup: provider.LookupIP}
+	}
+	known := &process{
+		Process:  mapped,
+		name:     prefix + strconv.Itoa(pid),
+		contexts: map[kind]*provider.Context{entry: context(), exit: context(), instruction: context()},
+		probes:   make(map[key]*provider.Probe),
+	}
+	known.contexts[entry].CallArgs = true
+	known.contexts[exit].ReturnArgs = true
+	p.processes[pid] = known
+	return known, nil
+}
+
+// probe returns the probe of a kind that fires at addresses of a function. The
+// first time it makes it.
+func (p *process) probe(k kind, o *userland.Object, d provider.Desc, function uint64, addrs []uint64) (*provider.Probe, error) {
+	by := key{o.File, k, function}
+	if k == instruction {
+		by.addr = addrs[0]
+	}
+	if known := p.probes[by]; known != nil {
+		return known, nil
+	}
+	mapped := make([]uint64, len(addrs))
+	for i, addr := range addrs {
+		var ok bool
+		if mapped[i], ok = o.Addr(addr); !ok {
+			return nil, fmt.Errorf("%s: process %d has not mapped that part of %s", d, p.PID, o.Path)
+		}
+	}
+	start, _ := o.Addr(function)
+	probe := &provider.Probe{
+		Desc:    d,
+		Context: p.contexts[k],
+		Addr:    mapped[0],
+		More:    mapped[1:],
+		Entry:   start,
+		Target:  &target{process: p, object: o, addrs: addrs},
+	}
+	p.probes[by] = probe
+	return probe, nil
+}
+
+var errTooMany = errors.New("that are too many; name an object, or a function")
+
+// maxProbes is how many probes a description may name: as many as illumos
+// allows for all processes together (fasttrap-max-probes).
+const maxProbes = 250_000
