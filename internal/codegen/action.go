@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
 
 	"kinst/internal/dlang/types"
 	"kinst/internal/record"
@@ -19,7 +20,14 @@ var actionKinds = map[string]record.ActionKind{
 	"usym": record.Symbol, "ufunc": record.Symbol, "umod": record.Symbol, "uaddr": record.Symbol,
 	"exit": record.Exit, "system": record.System, "freopen": record.Freopen, "ftruncate": record.Ftruncate,
 	"clear": record.Clear, "trunc": record.Trunc, "normalize": record.Normalize, "denormalize": record.Denormalize,
-	"setopt": record.Setopt, "speculate": record.Speculate, "commit": record.Commit, "discard": record.Discard,
+	"setopt": record.Setopt, "panic": record.System, "breakpoint": record.System,
+	"speculate": record.Speculate, "commit": record.Commit, "discard": record.Discard,
+}
+
+// sysrq is the commands by which user space does what BPF programs cannot.
+var sysrq = map[string]string{
+	"panic":      "echo c >/proc/sysrq-trigger",
+	"breakpoint": "echo g >/proc/sysrq-trigger",
 }
 
 // layoutAction adds the fields of an action; it returns nil for an action that
@@ -31,6 +39,8 @@ func (g *generator) layoutAction(a *types.Action, b *recordBuilder) *record.Acti
 	}
 	r := &record.Action{Kind: kind, Number: a.Number, Format: a.Format, HasFormat: a.HasFormat}
 	switch a.Name {
+	case "panic", "breakpoint":
+		r.Format, r.HasFormat = sysrq[a.Name], true
 	case "tracemem":
 		size := int(a.Args[1].(*types.Const).Value)
 		r.Fields = append(r.Fields, b.field(&record.Type{Kind: record.Bytes, Size: size, Name: "bytes"}, size))
@@ -100,8 +110,23 @@ func (g *generator) action(s *segment, a *types.Action) {
 		return
 	case "speculate":
 		id := g.copyOf(g.scalar(a.Args[0]), w32)
+		g.inSpeculation(id)
 		g.store(s.base, s.off+fields[0].Offset, id, 4)
 		g.clause.speculation = id
+		return
+	case "commit", "discard":
+		id := g.copyOf(g.scalar(a.Args[0]), w32)
+		g.endSpeculation(id)
+		g.store(s.base, s.off+fields[0].Offset, id, 4)
+		return
+	case "stop":
+		g.call(asm.FnSendSignal, g.constant(uint64(unix.SIGSTOP), w64))
+		return
+	case "raise":
+		g.call(asm.FnSendSignal, g.scalar(a.Args[0]))
+		return
+	case "chill":
+		g.chill(g.scalar(a.Args[0]))
 		return
 	}
 	for i, f := range fields {

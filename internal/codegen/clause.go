@@ -30,6 +30,7 @@ type clause struct {
 func (g *generator) writeClause(n int, c *types.Clause) {
 	g.clause = &clause{Clause: c, number: n, end: g.newLabel(), stopped: g.newLabel(), what: g.newReg(), value: g.newReg()}
 	g.clause.home = g.addRecord()
+	used := g.scratchUsed
 	g.pos = c.Syntax.Pos()
 	g.scope(func() {
 		if c.Predicate != nil {
@@ -43,6 +44,8 @@ func (g *generator) writeClause(n int, c *types.Clause) {
 	})
 	g.place(g.clause.end)
 	g.clause = nil
+	g.heapEnd = 0
+	g.scratchUsed = used
 }
 
 // addRecord adds a clause to the layout.

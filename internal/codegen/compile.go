@@ -111,11 +111,13 @@ type compiler struct {
 	vars     map[*types.Var]*variable
 	aggs     map[*types.Agg]*aggregation
 	globals  globals
-	self     int // bytes of a thread's variables
-	scratch  int // bytes of a scratch value
-	drop     *subprogram
-	dynamics int // variables so far that have a map of their own
-	sites    int // tables of sites so far
+	self     int                    // bytes of a thread's variables
+	scratch  int                    // bytes of a scratch value
+	drop     *subprogram            // deletes a thread's entry in kinst_self
+	spec     *subprogram            // takes a speculation
+	subs     map[string]*subprogram // on strings, by name
+	dynamics int                    // variables so far that have a map of their own
+	sites    int                    // tables of sites so far
 }
 
 func newCompiler(units []*Unit, opts Options) *compiler {
@@ -125,6 +127,7 @@ func newCompiler(units []*Unit, opts Options) *compiler {
 		layout:  &record.Layout{Strsize: opts.Strsize},
 		maps:    make(map[string]*ebpf.MapSpec),
 		vars:    make(map[*types.Var]*variable),
+		subs:    make(map[string]*subprogram),
 		aggs:    make(map[*types.Agg]*aggregation),
 		globals: globals{bytes: make([]byte, controlSize), strings: make(map[string]int)},
 	}

@@ -119,6 +119,49 @@ func (e *element) remove(g *generator) {
 	g.call(asm.FnMapDeleteElem, g.mapPtr(e.name), g.addr(e.key))
 }
 
+// copyTo copies the element, which is 0 where there is none.
+func (e *element) copyTo(g *generator, to region) {
+	none, end := g.newLabel(), g.newLabel()
+	at := e.find(g, none)
+	g.call(asm.FnProbeReadKernel, g.addr(to), g.constant(uint64(e.size), w64), at)
+	g.jump(end)
+	g.place(none)
+	g.zero(region{to.base, to.off, e.size})
+	g.place(end)
+}
+
+// An elementPart is a number in an element that is a struct or an array.
+type elementPart struct {
+	*element
+	part part
+	t    *types.Type
+}
+
+func (e *elementPart) load(g *generator) reg {
+	r := g.constant(0, w64)
+	none := g.newLabel()
+	at := region{base: e.find(g, none), size: e.size}
+	g.move(r, (&object{g.shifted(at, e.part), e.t}).load(g), w64)
+	g.place(none)
+	return r
+}
+
+// store changes the element in place, or makes it, with all else in it 0.
+func (e *elementPart) store(g *generator, v reg) {
+	absent, done := g.newLabel(), g.newLabel()
+	at := region{base: e.find(g, absent), size: e.size}
+	(&object{g.shifted(at, e.part), e.t}).store(g, v)
+	g.jump(done)
+	g.place(absent)
+	g.memory(func() {
+		value := g.scratchTemp(e.size)
+		g.zero(value)
+		(&object{g.shifted(value, e.part), e.t}).store(g, v)
+		e.insert(g, value)
+	})
+	g.place(done)
+}
+
 // variableInto copies a string variable.
 func (g *generator) variableInto(x *types.VarRef, to region) {
 	switch loc := g.locateVar(x).(type) {
@@ -130,26 +173,39 @@ func (g *generator) variableInto(x *types.VarRef, to region) {
 		g.copyString(to, str{region: region{base: at, size: loc.size}})
 		g.jump(end)
 		g.place(none)
-		g.storeImm(to.base, to.off, 0, 1)
+		g.setNull(to)
 		g.place(end)
 	}
 }
 
 // assignObject assigns a string or a struct.
 func (g *generator) assignObject(x *types.Assign) {
-	loc := g.locateObject(x.Left)
-	if o, ok := loc.(*object); ok {
-		g.objectInto(x.Value, o.region)
-		return
+	switch loc := g.locateObject(x.Left).(type) {
+	case *object:
+		g.objectInto(x.Value, loc.region)
+	case *element:
+		g.assignElement(x, loc, part{})
+	case *elementPart:
+		g.assignElement(x, loc.element, loc.part)
+	case *kernelObject:
+		size := x.Left.Type().Base().Size
+		g.objectInto(x.Value, region{g.own(loc.addr, size), 0, size})
 	}
-	e := loc.(*element)
-	if s, ok := x.Value.(*types.Str); ok && s.Value == "" {
+}
+
+// assignElement assigns to an element or a part of one. The null string takes
+// the element away.
+func (g *generator) assignElement(x *types.Assign, e *element, p part) {
+	if isNull(x.Value) && p.root == nil {
 		e.remove(g)
 		return
 	}
 	g.memory(func() {
-		value := g.temp(e.size)
-		g.objectInto(x.Value, value)
+		value := g.scratchTemp(e.size)
+		if p.root != nil {
+			e.copyTo(g, value)
+		}
+		g.objectInto(x.Value, g.shifted(value, p))
 		e.insert(g, value)
 	})
 }
@@ -159,8 +215,7 @@ func (g *generator) locateObject(x types.Expr) location {
 	if v, ok := x.(*types.VarRef); ok {
 		return g.locateVar(v)
 	}
-	h := g.home(x)
-	return &object{h.region, x.Type()}
+	return g.locatePart(g.part(x), x.Type())
 }
 
 // objectInto writes a string or a struct.
@@ -169,7 +224,7 @@ func (g *generator) objectInto(x types.Expr, to region) {
 		if to.size > g.opts.Strsize {
 			to.size = g.opts.Strsize
 		}
-		g.stringInto(x, to)
+		g.stringOrNullInto(x, to)
 		return
 	}
 	to.size = x.Type().Base().Size

@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -52,6 +53,7 @@ type generator struct {
 	bound   map[*types.Binding]value
 
 	scratchUsed, scratchMax int
+	heapStart, heapEnd      int // what the clause has reserved of it
 }
 
 func newGenerator(c *compiler, u *Unit) *generator {
@@ -133,11 +135,12 @@ func (g *generator) scope(f func()) {
 	g.scopes = g.scopes[:len(g.scopes)-1]
 }
 
-// memory runs f and gives back the stack and scratch memory that it took.
+// memory runs f and gives back the stack and scratch memory that it took, but
+// for what it reserved.
 func (g *generator) memory(f func()) {
 	frame, scratch := g.frame, g.scratchUsed
 	f()
-	g.frame, g.scratchUsed = frame, scratch
+	g.frame, g.scratchUsed = frame, max(scratch, g.heapEnd)
 }
 
 // A region is memory that the verifier knows to be ours.
@@ -163,6 +166,12 @@ func (g *generator) temp(size int) region {
 	if size <= smallObject && g.frame+size <= stackObjects {
 		return region{fp, g.stack(size), size}
 	}
+	return g.scratchTemp(size)
+}
+
+// scratchTemp takes memory in scratch memory, where, other than on the stack,
+// the verifier allows offsets that it does not know.
+func (g *generator) scratchTemp(size int) region {
 	off := g.scratchUsed
 	g.scratchUsed += (size + 7) &^ 7
 	g.scratchMax = max(g.scratchMax, g.scratchUsed)
@@ -382,6 +391,9 @@ func (g *generator) lookupKey(dst reg) {
 // changed. If it cannot be read, it does what failed says, which must not come
 // back.
 func (g *generator) readPlace(p provider.Place, failed func()) reg {
+	if p.Constant != nil {
+		return g.constant(*p.Constant, w64)
+	}
 	n := g.newReg()
 	if !p.Indirect {
 		g.load(n, g.ctx, p.Base+p.Offset, p.Size)
@@ -391,9 +403,6 @@ func (g *generator) readPlace(p provider.Place, failed func()) reg {
 		at := region{fp, g.stack(8), p.Size}
 		base := g.newReg()
 		g.load(base, g.ctx, p.Base, 8)
-	if p.Constant != nil {
-		return g.constant(*p.Constant, w64)
-	}
 		if p.Scale != 0 {
 			index := g.newReg()
 			g.load(index, g.ctx, p.Index, 8)
@@ -451,9 +460,9 @@ func (g *generator) lookupSite(dst, at reg, bias uint64) {
 	}
 }
 
-// tableMap adds a map with one value: a table of numbers.
-func (c *compiler) tableMap(name string, table []uint32) {
-	c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(4 * len(table)), MaxEntries: 1,
+// tableMap adds a map with one value: a table of numbers or bytes.
+func (c *compiler) tableMap(name string, table any) {
+	c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(binary.Size(table)), MaxEntries: 1,
 		Contents: []ebpf.MapKV{{Key: uint32(0), Value: table}}}
 }
 

@@ -1,8 +1,11 @@
 package codegen
 
 import (
+	"fmt"
+
 	"github.com/cilium/ebpf/asm"
 
+	"kinst/internal/dlang/syntax"
 	"kinst/internal/dlang/types"
 	"kinst/internal/record"
 )
@@ -48,44 +51,119 @@ func (o *kernelObject) load(g *generator) (r reg) {
 	return r
 }
 
-// store is refused: D programs do not write to the kernel's memory.
+// store writes to memory that alloca() or copyin() gave; any other address
+// stops the clause.
 func (o *kernelObject) store(g *generator, v reg) {
-	skip := g.newLabel()
-	never := g.constant(0, w64)
-	g.jumpIfImm(asm.JNE, w64, never, 0, skip)
-	g.fault(record.FaultBadAddress, o.addr)
-	g.place(skip)
+	size := o.t.Base().Size
+	g.store(g.own(o.addr, size), 0, v, size)
 }
 
-// A home is where an object is: in our own memory, or at an address of the
-// kernel.
-type home struct {
-	region     // base is noReg for an address of the kernel
-	addr   reg // if it is not in our own memory
+// A part is where a piece of an object is: so many bytes from the start of
+// what root names.
+type part struct {
+	root types.Expr // a *types.VarRef, *types.Deref or *types.Sym
+	off  int
+	dyn  reg // to be added to off, or noReg
 }
 
-// home finds the object that an expression names.
-func (g *generator) home(x types.Expr) home {
+// part finds out which piece of which object an lvalue is.
+func (g *generator) part(x types.Expr) part {
 	switch x := x.(type) {
-	case *types.Deref:
-		return home{addr: g.scalar(x.X)}
-	case *types.Sym:
-		return home{addr: g.constant(x.Addr, w64)}
-	case *types.Convert:
-		return g.home(x.X)
 	case *types.Field:
-		h := g.home(x.X)
-		off := x.Member.Offset / 8
-		if h.base == noReg {
-			return home{addr: g.addressOf(h.addr, off)}
-		}
-		return home{region: h.at(off)}
-	case *types.VarRef:
-		if o, ok := g.locateVar(x).(*object); ok {
-			return home{region: o.region}
+		p := g.part(x.X)
+		p.off += x.Member.Offset / 8
+		return p
+	case *types.Convert:
+		return g.part(x.X)
+	case *types.Deref:
+		if array, index, ok := ownElement(x); ok {
+			return g.elementPart(array, index, x.Type().Base().Size)
 		}
 	}
-	panic("codegen: an object without a home")
+	return part{root: x}
+}
+
+// ownElement reports whether x is an element of an array that is part of a
+// variable, and returns the array and the element's offset, nil for 0.
+func ownElement(x *types.Deref) (array, offset types.Expr, ok bool) {
+	pointer := x.X
+	if sum, ok := pointer.(*types.Binary); ok && sum.Op == syntax.ADD {
+		pointer, offset = sum.X, sum.Y
+	}
+	a, ok := pointer.(*types.AddrOf)
+	if !ok || a.X.Type().Base().Kind != types.Array {
+		return nil, nil, false
+	}
+	return a.X, offset, inVariable(a.X)
+}
+
+// inVariable reports whether an lvalue is a variable or a part of one.
+func inVariable(x types.Expr) bool {
+	switch x := x.(type) {
+	case *types.VarRef:
+		return true
+	case *types.Field:
+		return inVariable(x.X)
+	case *types.Deref:
+		array, _, ok := ownElement(x)
+		return ok && inVariable(array)
+	}
+	return false
+}
+
+// elementPart is an element of an array in a variable. An index outside of the
+// array stops the clause.
+func (g *generator) elementPart(array, offset types.Expr, size int) part {
+	p := g.part(array)
+	if offset == nil {
+		return p
+	}
+	last := int64(array.Type().Base().Size - size)
+	inside := g.newLabel()
+	if k, ok := offset.(*types.Const); ok {
+		if k.Value <= uint64(last) {
+			p.off += int(k.Value)
+			return p
+		}
+	}
+	index := g.copyOf(g.scalar(offset), w64)
+	g.jumpIfImm(asm.JLE, w64, index, last, inside)
+	g.fault(record.FaultBadAddress, index)
+	g.place(inside)
+	if p.dyn != noReg {
+		g.alu(asm.Add, w64, index, p.dyn)
+	}
+	p.dyn = index
+	return p
+}
+
+// locatePart finds a number of type t in a part of an object.
+func (g *generator) locatePart(p part, t *types.Type) location {
+	switch root := p.root.(type) {
+	case *types.VarRef:
+		switch loc := g.locateVar(root).(type) {
+		case *object:
+			return &object{g.shifted(loc.region, p), t}
+		case *element:
+			return &elementPart{loc, p, t}
+		default:
+			return loc
+		}
+	case *types.Deref:
+		return &kernelObject{g.addressOf(g.scalar(root.X), p.off), t}
+	case *types.Sym:
+		return &kernelObject{g.constant(root.Addr+uint64(p.off), w64), t}
+	}
+	panic(fmt.Sprintf("codegen: %T is no object", p.root))
+}
+
+// shifted is a part of a region.
+func (g *generator) shifted(r region, p part) region {
+	r = r.at(p.off)
+	if p.dyn != noReg {
+		r = region{g.plus(r, p.dyn), 0, r.size}
+	}
+	return r
 }
 
 // locateField finds a member of a struct.
@@ -93,34 +171,67 @@ func (g *generator) locateField(x *types.Field) location {
 	if x.Member.Bits != 0 {
 		return g.bitField(x)
 	}
-	h := g.home(x)
-	if h.base == noReg {
-		return &kernelObject{h.addr, x.Type()}
-	}
-	return &object{h.region, x.Type()}
+	return g.locatePart(g.part(x), x.Type())
 }
 
 // addressOfObject is &x, and the value of an array or a string where a pointer
 // is wanted.
 func (g *generator) addressOfObject(x *types.AddrOf) reg {
 	if x.X.Type().IsString() {
-		return g.addr(g.str(x.X).region)
+		return g.plainAddress(g.solid(x.X).region)
 	}
-	h := g.home(x.X)
-	if h.base == noReg {
-		return h.addr
+	switch loc := g.locatePart(g.part(x.X), x.X.Type()).(type) {
+	case *object:
+		return g.plainAddress(loc.region)
+	case *kernelObject:
+		return loc.addr
+	case *elementPart:
+		copied := g.reserve(loc.size)
+		loc.copyTo(g, copied)
+		return g.plainAddress(g.shifted(copied, loc.part))
 	}
-	return g.addr(h.region)
+	panic("codegen: the address of a number")
 }
 
 // copyObject copies a struct or an array.
 func (g *generator) copyObject(x types.Expr, to region) {
-	h := g.home(x)
-	addr := h.addr
-	if h.base != noReg {
-		addr = g.addr(h.region)
+	switch x := x.(type) {
+	case *types.Assign:
+		g.assignObject(x)
+		g.copyObject(x.Left, to)
+		return
+	case *types.Comma:
+		g.effect(x.X)
+		g.copyObject(x.Y, to)
+		return
+	case *types.Cond:
+		otherwise, end := g.newLabel(), g.newLabel()
+		g.branch(x.C, false, otherwise)
+		g.scope(func() { g.copyObject(x.X, to) })
+		g.jump(end)
+		g.place(otherwise)
+		g.scope(func() { g.copyObject(x.Y, to) })
+		g.place(end)
+		return
+	case *types.Let:
+		g.bind(x)
+		g.copyObject(x.Body, to)
+		return
 	}
-	g.readKernel(to, to.size, addr)
+	switch loc := g.locatePart(g.part(x), x.Type()).(type) {
+	case *object:
+		g.readKernel(to, to.size, g.addr(loc.region))
+	case *kernelObject:
+		g.readKernel(to, to.size, loc.addr)
+	case *elementPart:
+		none, end := g.newLabel(), g.newLabel()
+		at := g.shifted(region{base: loc.find(g, none), size: loc.size}, loc.part)
+		g.readKernel(to, to.size, g.addr(at))
+		g.jump(end)
+		g.place(none)
+		g.zero(to)
+		g.place(end)
+	}
 }
 
 // A bitField is a member of less than whole bytes.
@@ -135,17 +246,14 @@ type bitField struct {
 func (g *generator) bitField(x *types.Field) location {
 	m := x.Member
 	unit := x.Type().Base()
-	h := g.home(x.X)
 	// The field lies within one aligned unit of its type.
 	first := m.Offset / (8 * unit.Size) * unit.Size
-	t := &types.Type{Kind: types.Int, Size: unit.Size}
-	f := &bitField{t: x.Type(), shift: m.Offset - 8*first, bits: m.Bits, signed: unit.Signed}
-	if h.base == noReg {
-		f.of = &kernelObject{g.addressOf(h.addr, first), t}
-	} else {
-		f.of = &object{h.at(first), t}
+	p := g.part(x.X)
+	p.off += first
+	return &bitField{
+		of: g.locatePart(p, &types.Type{Kind: types.Int, Size: unit.Size}),
+		t:  x.Type(), shift: m.Offset - 8*first, bits: m.Bits, signed: unit.Signed,
 	}
-	return f
 }
 
 func (f *bitField) load(g *generator) reg {

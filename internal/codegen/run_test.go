@@ -2,6 +2,8 @@ package codegen
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -68,7 +70,7 @@ func load(t *testing.T, src string) *run {
 	}
 	l, err := p.Load()
 	if err != nil {
-		t.Fatalf("%s\n%v\n%+v", src, listing(p), err)
+		t.Fatalf("%s\n%s", src, verdict(p, err))
 	}
 	r := &run{Loaded: l, t: t, program: p}
 	for _, m := range l.Rings {
@@ -130,6 +132,19 @@ func (r *run) one() ([]byte, *record.Clause) {
 		r.t.Fatalf("fault: % x", all[0][record.HeaderSize:])
 	}
 	return all[0], r.Layout.Clauses[n]
+}
+
+// verdict is what the verifier said, its last lines, and with -v the code.
+func verdict(p *Program, err error) string {
+	var v *ebpf.VerifierError
+	if !errors.As(err, &v) {
+		return err.Error()
+	}
+	text := fmt.Sprintf("%v\n%s", err, strings.Join(v.Log[max(len(v.Log)-30, 0):], "\n"))
+	if testing.Verbose() {
+		text = listing(p) + text
+	}
+	return text
 }
 
 func listing(p *Program) string {

@@ -170,7 +170,7 @@ var subQuantize = &subprogram{"kinst_quantize", func(c *code) {
 }}
 
 // subCompare orders two strings of at most n bytes: (a, b, n) gives a number
-// below 0, 0 or above 0.
+// below 0, 0 or above 0. The null string counts as empty.
 var subCompare = &subprogram{"kinst_compare", func(c *code) {
 	a, b, n := c.param(0), c.param(1), c.param(2)
 	i, order := c.constant(0, w64), c.constant(0, w64)
@@ -178,6 +178,13 @@ var subCompare = &subprogram{"kinst_compare", func(c *code) {
 	c.place(again)
 	c.jumpIf(asm.JGE, w64, i, n, done)
 	x, y := c.byteAt(a, i), c.byteAt(b, i)
+	for _, first := range []reg{x, y} {
+		text := c.newLabel()
+		c.jumpIfImm(asm.JNE, w64, i, 0, text)
+		c.jumpIfImm(asm.JNE, w64, first, nullMark, text)
+		c.set(first, 0, w64)
+		c.place(text)
+	}
 	c.move(order, x, w64)
 	c.alu(asm.Sub, w64, order, y)
 	c.jumpIfImm(asm.JNE, w64, order, 0, done)

@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"slices"
+
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
@@ -60,29 +62,53 @@ func (c *compiler) variable(v *types.Var) *variable { return c.vars[v] }
 type locals struct {
 	region
 	offsets map[*types.Var]int
+	token   region // of strtok()
 }
 
 // declareLocals takes memory for the clause-local variables of all clauses,
 // which share them, and clears it.
 func (g *generator) declareLocals() {
 	l := &locals{offsets: make(map[*types.Var]int)}
+	arrays, tokens := false, false
 	for _, c := range g.unit.Clauses {
 		c.EachExpr(func(x types.Expr) {
+			if call, ok := x.(*types.CallExpr); ok && call.Func.Name == "strtok" {
+				tokens = true
+			}
 			v, ok := x.(*types.VarRef)
 			if !ok || v.Var.Scope != syntax.Local {
 				return
 			}
+			arrays = arrays || hasArray(v.Var.Type)
 			if _, ok := l.offsets[v.Var]; !ok {
 				l.offsets[v.Var] = l.size
 				l.size += (v.Var.Type.Base().Size + 7) &^ 7
 			}
 		})
 	}
-	if l.size > 0 {
+	switch {
+	case l.size == 0:
+	case arrays:
+		l.region = g.scratchTemp(l.size)
+		g.zero(l.region)
+	default:
 		l.region = g.temp(l.size)
 		g.zero(l.region)
 	}
+	if tokens {
+		l.token = g.scratchTemp(tokenText + g.room())
+		g.zero(region{l.token.base, l.token.off, tokenText + 8})
+	}
 	g.locals = l
+}
+
+// hasArray reports whether an object of the type contains an array, whose
+// elements' places in memory are not all known beforehand.
+func hasArray(t *types.Type) bool {
+	if t.Base().Kind == types.Array {
+		return true
+	}
+	return slices.ContainsFunc(t.Members(), func(m types.Member) bool { return hasArray(m.Type) })
 }
 
 // A location is an object that an expression names.
@@ -95,17 +121,13 @@ type location interface {
 
 // locate finds the object of an lvalue.
 func (g *generator) locate(x types.Expr) location {
-	switch x := x.(type) {
-	case *types.VarRef:
-		return g.locateVar(x)
-	case *types.Field:
-		return g.locateField(x)
-	case *types.Deref:
-		return &kernelObject{addr: g.scalar(x.X), t: x.Type()}
-	case *types.Sym:
-		return &kernelObject{addr: g.constant(x.Addr, w64), t: x.Type()}
+	if f, ok := x.(*types.Field); ok {
+		return g.locateField(f)
 	}
-	panic("codegen: not an lvalue")
+	if v, ok := x.(*types.VarRef); ok {
+		return g.locateVar(v)
+	}
+	return g.locatePart(g.part(x), x.Type())
 }
 
 func (g *generator) locateVar(x *types.VarRef) location {

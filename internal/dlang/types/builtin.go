@@ -41,8 +41,8 @@ type Builtin struct {
 	Type *Type
 	// Doc says what the variable means on Linux, in a line.
 	Doc string
-	// Registers says that only probes with a register file have it.
-	Registers bool
+	// Means is the D expression that the variable stands for, if it is one.
+	Means string
 }
 
 // TaskCommLen is the size of execname: the kernel's TASK_COMM_LEN.
@@ -64,7 +64,8 @@ var Builtins = func() []*Builtin {
 		{ID: ID, Name: "id", Type: typeUintT, Doc: "the number of the probe, as -l prints it"},
 		{ID: IPL, Name: "ipl", Type: typeUintT, Doc: "the interrupt level: 0 in a task, 1 in a soft interrupt, 2 in a hard one, 3 in an NMI"},
 		{ID: PID, Name: "pid", Type: typePid, Doc: "the process (the kernel's tgid), in the initial PID namespace"},
-		{ID: PPID, Name: "ppid", Type: typePid, Doc: "the parent of the current process"},
+		{ID: PPID, Name: "ppid", Type: typePid, Doc: "the parent of the current process",
+			Means: "(pid_t)curthread->real_parent->tgid"},
 		{ID: ProbeFunc, Name: "probefunc", Type: stringType(0), Doc: "the third field of the probe's description"},
 		{ID: ProbeMod, Name: "probemod", Type: stringType(0), Doc: "the second field of the probe's description"},
 		{ID: ProbeName, Name: "probename", Type: stringType(0), Doc: "the fourth field of the probe's description"},
@@ -75,7 +76,8 @@ var Builtins = func() []*Builtin {
 		{ID: UCaller, Name: "ucaller", Type: typeUint64, Doc: "the user address to which the current user function returns"},
 		{ID: UID, Name: "uid", Type: typeUid, Doc: "the real user of the current process, in the initial user namespace"},
 		{ID: UStackDepth, Name: "ustackdepth", Type: typeUint32, Doc: "how many frames the user stack has"},
-		{ID: VTimestamp, Name: "vtimestamp", Type: typeUint64, Doc: "nanoseconds that the current thread has run, as the scheduler last counted them"},
+		{ID: VTimestamp, Name: "vtimestamp", Type: typeUint64, Doc: "nanoseconds that the current thread has run, as the scheduler last counted them",
+			Means: "(uint64_t)curthread->se.sum_exec_runtime"},
 		{ID: WallTimestamp, Name: "walltimestamp", Type: typeUint64, Doc: "nanoseconds since 1970-01-01 00:00 UTC"},
 	}
 	for n := range 10 {

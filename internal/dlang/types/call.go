@@ -12,6 +12,9 @@ type Subroutine struct {
 	// Optional is how many of the last parameters may be left out.
 	Optional    int
 	Destructive bool
+	// Means is the D that a call stands for, if it is not a primitive; its
+	// parameters are called a, b, ...
+	Means string
 }
 
 // subroutines is DTrace's subroutines by name.
@@ -30,8 +33,8 @@ var subroutines = func() map[string]*Subroutine {
 		{Name: "copyout", Result: TypeVoid, Params: []*Type{ptr, typeUintptr, typeSize}, Destructive: true},
 		{Name: "copyoutstr", Result: TypeVoid, Params: []*Type{char, typeUintptr, typeSize}, Destructive: true},
 		{Name: "dirname", Result: str, Params: []*Type{char}},
-		{Name: "getmajor", Result: TypeUint, Params: []*Type{TypeUint}},
-		{Name: "getminor", Result: TypeUint, Params: []*Type{TypeUint}},
+		{Name: "getmajor", Result: TypeUint, Params: []*Type{TypeUint}, Means: "a >> 20"},
+		{Name: "getminor", Result: TypeUint, Params: []*Type{TypeUint}, Means: "a & 0xfffff"},
 		{Name: "htonl", Result: port32, Params: []*Type{port32}},
 		{Name: "htonll", Result: port64, Params: []*Type{port64}},
 		{Name: "htons", Result: port16, Params: []*Type{port16}},
@@ -41,19 +44,19 @@ var subroutines = func() map[string]*Subroutine {
 		{Name: "inet_ntop", Result: str, Params: []*Type{TypeInt, ptr}},
 		{Name: "link_ntop", Result: str, Params: []*Type{TypeInt, ptr}},
 		{Name: "lltostr", Result: str, Params: []*Type{typeInt64, TypeInt}, Optional: 1},
-		{Name: "mutex_owned", Result: TypeInt, Params: []*Type{ptr}},
-		{Name: "mutex_owner", Result: ptr, Params: []*Type{ptr}},
-		{Name: "mutex_type_adaptive", Result: TypeInt, Params: []*Type{ptr}},
-		{Name: "mutex_type_spin", Result: TypeInt, Params: []*Type{ptr}},
+		{Name: "mutex_owned", Result: TypeInt, Params: []*Type{ptr}, Means: "(long)curthread == (((struct mutex *)a)->owner.counter & ~7l)"},
+		{Name: "mutex_owner", Result: ptr, Params: []*Type{ptr}, Means: "((struct mutex *)a)->owner.counter & ~7l"},
+		{Name: "mutex_type_adaptive", Result: TypeInt, Params: []*Type{ptr}, Means: "((struct mutex *)a)->owner.counter, 1"},
+		{Name: "mutex_type_spin", Result: TypeInt, Params: []*Type{ptr}, Means: "((struct mutex *)a)->owner.counter, 0"},
 		{Name: "ntohl", Result: port32, Params: []*Type{port32}},
 		{Name: "ntohll", Result: port64, Params: []*Type{port64}},
 		{Name: "ntohs", Result: port16, Params: []*Type{port16}},
 		{Name: "progenyof", Result: TypeInt, Params: []*Type{typePid}},
 		{Name: "rand", Result: TypeInt},
 		{Name: "rindex", Result: TypeInt, Params: []*Type{char, char, TypeInt}, Optional: 1},
-		{Name: "rw_iswriter", Result: TypeInt, Params: []*Type{ptr}},
-		{Name: "rw_read_held", Result: TypeInt, Params: []*Type{ptr}},
-		{Name: "rw_write_held", Result: TypeInt, Params: []*Type{ptr}},
+		{Name: "rw_iswriter", Result: TypeInt, Params: []*Type{ptr}, Means: "(((struct rw_semaphore *)a)->count.counter & 1) && (((struct rw_semaphore *)a)->owner.counter & ~7l) == (long)curthread"},
+		{Name: "rw_read_held", Result: TypeInt, Params: []*Type{ptr}, Means: "!(((struct rw_semaphore *)a)->count.counter & 1) && ((struct rw_semaphore *)a)->count.counter >> 8 > 0"},
+		{Name: "rw_write_held", Result: TypeInt, Params: []*Type{ptr}, Means: "((struct rw_semaphore *)a)->count.counter & 1"},
 		{Name: "speculation", Result: TypeInt},
 		{Name: "strchr", Result: str, Params: []*Type{char, TypeChar}},
 		{Name: "strjoin", Result: str, Params: []*Type{char, char}},
@@ -94,7 +97,31 @@ func (c *checker) call(x *syntax.Call) Expr {
 	if t.IsString() {
 		t = c.str
 	}
+	if s.Means != "" {
+		return c.expand(x.At, s, args)
+	}
+	if s.Name == "progenyof" {
+		args = append(args, c.defined(x.At, s.Name, "(uint64_t)curthread", typeUint64),
+			c.defined(x.At, s.Name, "offsetof(struct task_struct, real_parent)", typeUint64),
+			c.defined(x.At, s.Name, "offsetof(struct task_struct, tgid)", typeUint64))
+	}
 	return &CallExpr{node{x.At, t}, s, args}
+}
+
+// expand is a call of a subroutine that D itself can express.
+func (c *checker) expand(at syntax.Pos, s *Subroutine, args []Expr) Expr {
+	names := make(map[string]Expr)
+	bindings := make([]*Binding, len(args))
+	for i, a := range args {
+		bindings[i] = &Binding{string(rune('a' + i))}
+		names[bindings[i].Name] = &Bound{node{at, a.Type()}, bindings[i]}
+	}
+	var x Expr
+	c.within(names, func() { x = c.defined(at, s.Name, s.Means, s.Result) })
+	for i, a := range args {
+		x = &Let{node{at, s.Result}, bindings[i], a, x}
+	}
+	return x
 }
 
 // notCallable says why a name cannot be called where a value is needed.

@@ -66,7 +66,7 @@ func (c *checker) convertTo(x Expr, t *Type) Expr {
 			return x
 		}
 		if isZero(x) {
-			return &Str{node{x.Pos(), t}, ""}
+			return &Str{node: node{x.Pos(), t}, Null: true}
 		}
 		return &Convert{node{x.Pos(), t}, x}
 	case from.IsString() && b.Kind == Pointer:
@@ -223,7 +223,7 @@ func compare(op syntax.Token, a, b uint64, signed bool) bool {
 func foldStrings(x *Binary) (Expr, bool) {
 	a, aok := x.X.(*Str)
 	b, bok := x.Y.(*Str)
-	if !aok || !bok {
+	if !aok || !bok || a.Null || b.Null {
 		return nil, false
 	}
 	var order int64

@@ -17,7 +17,7 @@ func (c *checker) expr(x syntax.Expr) Expr {
 	case *syntax.IntLit:
 		return c.intLit(x)
 	case *syntax.StringLit:
-		return &Str{node{x.At, c.str}, x.Value}
+		return &Str{node: node{x.At, c.str}, Value: x.Value}
 	case *syntax.Ident:
 		return c.ident(x)
 	case *syntax.ScopedIdent:
@@ -166,6 +166,8 @@ func (c *checker) varRef(at syntax.Pos, v *Var) Expr {
 func (c *checker) builtin(at syntax.Pos, b *Builtin) Expr {
 	t := b.Type
 	switch {
+	case b.Means != "":
+		return c.meaning(at, b)
 	case b.ID == Curthread:
 		task := c.kernelType(at, "", Struct, "task_struct")
 		if task == nil {
@@ -176,6 +178,28 @@ func (c *checker) builtin(at syntax.Pos, b *Builtin) Expr {
 		t = c.str
 	}
 	return &BuiltinRef{node{at, t}, b}
+}
+
+// meaning is the expression that a built-in variable stands for.
+func (c *checker) meaning(at syntax.Pos, b *Builtin) Expr {
+	return c.defined(at, b.Name, b.Means, b.Type)
+}
+
+// defined checks the D that a built-in name stands for, which may need to know
+// the running kernel's types.
+func (c *checker) defined(at syntax.Pos, name, means string, t *Type) Expr {
+	file, err := syntax.Parse(&syntax.Source{Name: name, Text: "inline int means = (" + means + ");"}, nil)
+	if err != nil {
+		panic(fmt.Sprintf("types: the meaning of %s: %v", name, err))
+	}
+	before := len(c.errors)
+	var x Expr
+	if !c.try(func() { x = c.convertTo(c.value(file.Decls[0].(*syntax.InlineDecl).Value), t) }) {
+		why := c.errors[before]
+		c.errors = c.errors[:before]
+		c.fail(at, why.Tag, "failed to resolve %s for this kernel: %s", name, why.Msg)
+	}
+	return x
 }
 
 func (c *checker) scopedIdent(x *syntax.ScopedIdent) Expr {

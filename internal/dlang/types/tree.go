@@ -144,10 +144,12 @@ type (
 		Value uint64
 	}
 
-	// A Str is a string constant.
+	// A Str is a string constant, or, with Null, the null string, which is
+	// what a variable without a value holds.
 	Str struct {
 		node
 		Value string
+		Null  bool
 	}
 
 	// A VarRef is a variable, or, with Keys, an element of an associative
