@@ -66,7 +66,7 @@ func (g *generator) tail() {
 	g.scope(func() {
 		where := g.constant(uint64(c.home.Index)<<32, w64)
 		g.alu(asm.Or, w64, where, g.get(resIndex))
-		g.callSub(subFault, where, c.what, c.value)
+		g.callSub(g.sub("fault", buildFault), where, c.what, c.value)
 	})
 }
 
@@ -161,7 +161,7 @@ func (g *generator) header(s *segment) {
 
 // send hands the record to user space.
 func (g *generator) send(s *segment) {
-	g.callSub(subSend, g.addr(s.region), g.constant(uint64(s.Size), w64))
+	g.callSub(g.sub("send", buildSend), g.addr(s.region), g.constant(uint64(s.Size), w64))
 }
 
 // layoutSegment places the fields of the actions in a record.

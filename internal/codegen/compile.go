@@ -29,6 +29,7 @@ type Options struct {
 	Aggsize    int // of an aggregation's rows, per CPU: 4 MiB
 	Dynvarsize int // of the thread-local variables, and of each associative array: 1 MiB
 	Nspec      int // speculations: 1
+	CPUs       int // that there can be: those of this machine
 
 	// ID returns the number of a probe, as -l prints it, for the variable id.
 	// Nil numbers probes by their place in the session's table, from 1.
@@ -42,7 +43,7 @@ const (
 	defaultDynvarsize = 1 << 20
 )
 
-func (o *Options) fill() {
+func (o *Options) fill() error {
 	def := func(n *int, v int) {
 		if *n == 0 {
 			*n = v
@@ -53,6 +54,14 @@ func (o *Options) fill() {
 	def(&o.Aggsize, defaultAggsize)
 	def(&o.Dynvarsize, defaultDynvarsize)
 	def(&o.Nspec, 1)
+	if o.CPUs > 0 {
+		return nil
+	}
+	var err error
+	if o.CPUs, err = ebpf.PossibleCPU(); err != nil {
+		return fmt.Errorf("counting the CPUs: %w", err)
+	}
+	return nil
 }
 
 // A Program is a compiled D program.
@@ -62,18 +71,20 @@ type Program struct {
 	// order of the units.
 	Maps     map[string]*ebpf.MapSpec
 	Programs []*ebpf.ProgramSpec
-	bufsize  int
+	cpus     int
 }
 
 // Compile compiles the units of a session. The layout's indexes of clauses
 // count over all units.
 func Compile(units []*Unit, opts Options) (*Program, error) {
-	opts.fill()
+	if err := opts.fill(); err != nil {
+		return nil, err
+	}
 	if opts.Arch == nil {
 		return nil, fmt.Errorf("compiling for no architecture")
 	}
 	c := newCompiler(units, opts)
-	p := &Program{Layout: c.layout, Maps: c.maps, bufsize: opts.Bufsize}
+	p := &Program{Layout: c.layout, Maps: c.maps, cpus: opts.CPUs}
 	for i, u := range units {
 		code, err := c.unit(u)
 		if err != nil {

@@ -3,6 +3,8 @@ package codegen
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/cilium/ebpf"
 
@@ -47,6 +49,9 @@ func (p *Program) Load() (_ *Loaded, err error) {
 			return nil, err
 		}
 	}
+	for cpu := 0; l.maps[ringMap(cpu)] != nil; cpu++ {
+		l.Rings = append(l.Rings, l.maps[ringMap(cpu)])
+	}
 	l.Losses = l.maps[lossesMap]
 	l.Aggs = make([]*ebpf.Map, len(p.Layout.Aggs))
 	for i := range l.Aggs {
@@ -58,29 +63,43 @@ func (p *Program) Load() (_ *Loaded, err error) {
 func (l *Loaded) loadMap(name string, spec *ebpf.MapSpec) error {
 	m, err := ebpf.NewMap(spec)
 	if err != nil {
+		if cpu, ok := strings.CutPrefix(name, ringPrefix); ok {
+			n, _ := strconv.Atoi(cpu)
+			return ringError(n, spec, err)
+		}
 		return fmt.Errorf("creating the map %s of %d entries of %d bytes: %w", name, spec.MaxEntries, spec.ValueSize, err)
 	}
 	l.maps[name] = m
 	return nil
 }
 
-// loadRings creates a ring buffer for each CPU that can be there.
+// loadRings creates the ring buffers of many CPUs, and the map that finds them.
+// The kernel waits for an RCU grace period each time that a ring is put into
+// the map: they are put in at once.
 func (l *Loaded) loadRings(spec *ebpf.MapSpec) error {
-	cpus, err := ebpf.PossibleCPU()
-	if err != nil {
-		return fmt.Errorf("counting the CPUs: %w", err)
+	if err := l.loadMap(ringsMap, spec); err != nil {
+		return err
 	}
-	spec = spec.Copy()
-	spec.MaxEntries = uint32(cpus)
-	for cpu := range cpus {
+	put := make(chan error)
+	for cpu := range int(spec.MaxEntries) {
 		ring, err := ebpf.NewMap(spec.InnerMap)
 		if err != nil {
-			return fmt.Errorf("creating a ring buffer of %d bytes for CPU %d: %w; set a smaller bufsize", spec.InnerMap.MaxEntries, cpu, err)
+			return ringError(cpu, spec.InnerMap, err)
 		}
 		l.Rings = append(l.Rings, ring)
-		spec.Contents = append(spec.Contents, ebpf.MapKV{Key: uint32(cpu), Value: ring})
 	}
-	return l.loadMap(ringsMap, spec)
+	for cpu, ring := range l.Rings {
+		go func() { put <- l.maps[ringsMap].Put(uint32(cpu), ring) }()
+	}
+	var errs []error
+	for range l.Rings {
+		errs = append(errs, <-put)
+	}
+	return errors.Join(errs...)
+}
+
+func ringError(cpu int, spec *ebpf.MapSpec, err error) error {
+	return fmt.Errorf("creating a ring buffer of %d bytes for CPU %d: %w; set a smaller bufsize", spec.MaxEntries, cpu, err)
 }
 
 func (l *Loaded) loadProgram(spec *ebpf.ProgramSpec) error {
@@ -111,8 +130,10 @@ func (l *Loaded) Close() error {
 	for _, m := range l.maps {
 		errs = append(errs, m.Close())
 	}
-	for _, r := range l.Rings {
-		errs = append(errs, r.Close())
+	if l.maps[ringsMap] != nil {
+		for _, r := range l.Rings {
+			errs = append(errs, r.Close())
+		}
 	}
 	errs = append(errs, l.Control.close())
 	*l = Loaded{}

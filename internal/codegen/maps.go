@@ -3,6 +3,7 @@ package codegen
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -15,7 +16,7 @@ import (
 // a name.
 const (
 	globalsMap = "kinst_globals" // control block, global variables, string constants
-	ringsMap   = "kinst_rings"   // by CPU: its ring buffer
+	ringsMap   = "kinst_rings"   // by CPU: its ring buffer, where there are many
 	lossesMap  = "kinst_losses"  // per CPU, by record.Loss: how many
 	scratchMap = "kinst_scratch" // per CPU, by class of hook: memory of a program that runs
 	selfMap    = "kinst_self"    // by thread: its scalar variables
@@ -35,18 +36,27 @@ func (c *compiler) fixedMap(name string) {
 	if c.maps[name] != nil {
 		return
 	}
+	if strings.HasPrefix(name, ringPrefix) {
+		c.maps[name] = c.ring(name)
+		return
+	}
 	switch name {
 	case globalsMap:
 		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE}
 	case ringsMap:
 		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.ArrayOfMaps, KeySize: 4, ValueSize: 4,
-			InnerMap: c.ring("kinst_ring")}
+			InnerMap: c.ring("kinst_ring"), MaxEntries: uint32(c.opts.CPUs)}
 	case lossesMap:
 		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(record.Losses)}
 	case scratchMap:
 		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.PerCPUArray, KeySize: 4, MaxEntries: uint32(classes)}
 	}
 }
+
+// ringPrefix begins the names of the maps of the CPUs' ring buffers.
+const ringPrefix = "kinst_ring_"
+
+func ringMap(cpu int) string { return fmt.Sprintf("%s%d", ringPrefix, cpu) }
 
 func (c *compiler) ring(name string) *ebpf.MapSpec {
 	size := os.Getpagesize()

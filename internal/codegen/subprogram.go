@@ -14,6 +14,14 @@ type subprogram struct {
 	build func(*code)
 }
 
+// sub returns the subprogram of that name of this session, built when it is first needed.
+func (c *compiler) sub(name string, build func(*code, *compiler)) *subprogram {
+	if c.subs[name] == nil {
+		c.subs[name] = &subprogram{"kinst_" + name, func(code *code) { build(code, c) }}
+	}
+	return c.subs[name]
+}
+
 // instructions builds a subprogram and lists what it calls itself.
 func (s *subprogram) instructions() (asm.Instructions, []*subprogram, error) {
 	c := new(code)
@@ -39,13 +47,6 @@ func (c *code) called() []*subprogram {
 	return subs
 }
 
-// subSend sends a record into this CPU's ring: (record, size).
-var subSend *subprogram
-
-// subFault sends the record of a fault: (clause<<32 | probe, action<<32 |
-// fault, value).
-var subFault *subprogram
-
 // subLost counts a loss: (record.Loss).
 var subLost = &subprogram{"kinst_lost", func(c *code) {
 	kind := c.param(0)
@@ -59,27 +60,9 @@ var subLost = &subprogram{"kinst_lost", func(c *code) {
 	c.exit(noReg)
 }}
 
-func init() {
-	subSend = &subprogram{"kinst_send", buildSend}
-	subFault = &subprogram{"kinst_fault", buildFault}
-}
-
-func buildSend(c *code) {
-	rec, size := c.param(0), c.param(1)
-	lost, out := c.newLabel(), c.newLabel()
-	key := c.stack(4)
-	c.store(fp, key, c.call(asm.FnGetSmpProcessorId), 4)
-	ring := c.call(asm.FnMapLookupElem, c.mapPtr(ringsMap), c.addressOf(fp, key))
-	c.jumpIfImm(asm.JEq, w64, ring, 0, lost)
-	failed := c.call(asm.FnRingbufOutput, ring, rec, size, c.constant(0, w64))
-	c.jumpIfImm(asm.JEq, w64, failed, 0, out)
-	c.place(lost)
-	c.callSub(subLost, c.constant(uint64(record.LossRecords), w64))
-	c.place(out)
-	c.exit(noReg)
-}
-
-func buildFault(c *code) {
+// buildFault sends the record of a fault: (clause<<32 | probe, action<<32 |
+// fault, value).
+func buildFault(c *code, p *compiler) {
 	where, what, value := c.param(0), c.param(1), c.param(2)
 	rec := c.stack(record.ErrorSize)
 	c.store(fp, rec+record.TimeOffset, c.call(asm.FnKtimeGetNs), 8)
@@ -92,7 +75,7 @@ func buildFault(c *code) {
 	c.store(fp, rec+record.HeaderSize+4, what, 4)
 	c.storeImm(fp, rec+record.HeaderSize+12, 0, 4)
 	c.store(fp, rec+record.HeaderSize+16, value, 8)
-	c.callSub(subSend, c.addressOf(fp, rec), c.constant(record.ErrorSize, w64))
+	c.callSub(p.sub("send", buildSend), c.addressOf(fp, rec), c.constant(record.ErrorSize, w64))
 	c.exit(noReg)
 }
 

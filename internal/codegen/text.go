@@ -87,16 +87,6 @@ func (c *code) opaque(r reg, base reg, off int, mask int64) {
 	c.aluImm(asm.And, w64, r, mask)
 }
 
-// sub returns the subprogram of that name of this session, built for its
-// strsize when it is first needed.
-func (g *generator) sub(name string, build func(*code, *compiler)) *subprogram {
-	if g.subs[name] == nil {
-		c := g.compiler
-		g.subs[name] = &subprogram{"kinst_" + name, func(code *code) { build(code, c) }}
-	}
-	return g.subs[name]
-}
-
 // strlen is strlen(s).
 func (g *generator) strlen(x *types.CallExpr) reg {
 	if s, ok := x.Args[0].(*types.Str); ok && !s.Null {
