@@ -25,6 +25,7 @@ type Kernel struct {
 
 	mu         sync.Mutex
 	siteTables map[string]*siteTables // by module
+	pairs      map[pairKey][]codePair // nil for tables that cannot be read
 	anchors    map[string]anchor      // by module
 	notrace    *bool                  // see notraceProbes
 	moduleBTF  map[string]*btf.Spec
@@ -33,7 +34,7 @@ type Kernel struct {
 // Open returns the running kernel. It reads nothing: the error of a source
 // comes from the method that first needs it.
 func Open() (*Kernel, error) {
-	k := &Kernel{siteTables: map[string]*siteTables{}, anchors: map[string]anchor{}}
+	k := &Kernel{siteTables: map[string]*siteTables{}, pairs: map[pairKey][]codePair{}, anchors: map[string]anchor{}}
 	k.symbols = sync.OnceValues(loadSymbols)
 	k.memory = sync.OnceValues(k.openMemory)
 	k.btf = sync.OnceValues(loadBTF)

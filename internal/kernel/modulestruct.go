@@ -3,6 +3,7 @@ package kernel
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/cilium/ebpf/btf"
 )
@@ -47,19 +48,28 @@ func (k *Kernel) moduleStruct(module string) (*moduleStruct, error) {
 // members that hold its address and its length. A table that the kernel is
 // not built with has none.
 func (m *moduleStruct) table(pointer, count string, size int) []uint64 {
-	at, err1 := memberOffset(m.layout, pointer)
-	n, err2 := memberOffset(m.layout, count)
-	if err1 != nil || err2 != nil {
-		return nil
-	}
-	addr := binary.NativeEndian.Uint64(m.bytes[at:])
-	entries := int(binary.NativeEndian.Uint32(m.bytes[n:]))
-	if addr == 0 || entries <= 0 || entries > maxTable/size {
-		return nil
-	}
-	text, err := m.kernel.LiveText(addr, entries*size)
+	text, addr, err := m.tableBytes(pointer, count, size)
 	if err != nil {
 		return nil
 	}
 	return relative(text, addr, size)
+}
+
+// tableBytes returns such a table as it stands in memory, and where.
+func (m *moduleStruct) tableBytes(pointer, count string, size int) (table []byte, addr uint64, err error) {
+	at, err1 := memberOffset(m.layout, pointer)
+	n, err2 := memberOffset(m.layout, count)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, 0, err
+	}
+	addr = binary.NativeEndian.Uint64(m.bytes[at:])
+	entries := int(binary.NativeEndian.Uint32(m.bytes[n:]))
+	if entries < 0 || entries > maxTable/size {
+		return nil, 0, fmt.Errorf("a table of %d entries, according to struct module's %s", entries, count)
+	}
+	if addr == 0 || entries == 0 {
+		return nil, 0, nil
+	}
+	table, err = m.kernel.LiveText(addr, entries*size)
+	return table, addr, err
 }

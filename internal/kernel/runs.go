@@ -1,0 +1,213 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"kinst/internal/isa"
+)
+
+// Runs divides the listing into runs: stretches of instructions that are,
+// provably, all executed equally often. It returns for each instruction the
+// index of the first one of its run. Where nothing can be proved each
+// instruction is a run of its own.
+//
+// A run ends
+//   - where a basic block does, and behind every call: it may not come back,
+//     or another thread may still be in it;
+//   - behind an instruction that the kernel's exception table names: it may
+//     fault and go on elsewhere;
+//   - behind what the kernel rewrites while it runs: jump labels, static calls
+//     and the function tracer's site, from where a function may be left;
+//   - behind an instruction that may turn interrupts on, where the thread may
+//     stay for long.
+//
+// And one begins wherever such a place may go on to, and where a part that the
+// compiler split off the function (.cold) jumps back into it.
+//
+// It can be proved of what the compiler made, which the function tracer's site
+// tells: there nobody else jumps into the middle. Functions with indirect jumps,
+// whose targets are not known, are left alone.
+func (l *Listing) Runs() []int {
+	runs := make([]int, len(l.Insts))
+	for i := range runs {
+		runs[i] = i
+	}
+	starts, ok := l.runStarts()
+	if !ok {
+		return runs
+	}
+	for i := 1; i < len(runs); i++ {
+		if !starts[l.Insts[i].Addr] {
+			runs[i] = runs[i-1]
+		}
+	}
+	return runs
+}
+
+// runStarts returns the addresses at which runs begin, ok false where they
+// cannot be known.
+func (l *Listing) runStarts() (starts map[uint64]bool, ok bool) {
+	if l.Rest != nil || !l.isTraceable() {
+		return nil, false
+	}
+	k := l.reasons.kernel
+	jumps, ok1 := k.codePairs(l.Function.Module, jumpTable)
+	faults, ok2 := k.codePairs(l.Function.Module, exceptionTable)
+	symbolizer, err := k.Symbolizer()
+	if !ok1 || !ok2 || err != nil {
+		return nil, false
+	}
+	flow := isa.Flow{Symbol: func(addr uint64) string {
+		name, offset, ok := symbolizer.Symbol(addr)
+		if !ok || offset != 0 {
+			return ""
+		}
+		return name
+	}}
+	starts = make(map[uint64]bool)
+	for _, b := range isa.Blocks(l.arch, l.Insts, flow) {
+		starts[b.Insts[0].Addr] = true
+		for _, e := range b.Edges {
+			if e.Kind == isa.Unknown {
+				return nil, false
+			}
+		}
+	}
+	for _, in := range l.Insts {
+		if l.endsRun(in) {
+			starts[in.End()] = true
+		}
+	}
+	for _, pairs := range [][]codePair{jumps, faults} {
+		for _, p := range pairs {
+			if l.holds(p.code) {
+				starts[l.endOf(p.code)] = true
+			}
+			starts[p.target] = true
+		}
+	}
+	return starts, l.addJumpsBack(starts)
+}
+
+// endsRun reports whether a run ends behind an instruction that no table
+// names.
+func (l *Listing) endsRun(in isa.Inst) bool {
+	return in.Kind&(isa.Call|isa.Jump|isa.Return|isa.Trap|isa.EnablesInterrupts) != 0 ||
+		in.Addr == l.entry() || l.reasons.rewritten(in.Addr)
+}
+
+// holds reports whether an address is in the function.
+func (l *Listing) holds(addr uint64) bool { return l.Insts[0].Addr <= addr && addr < l.End() }
+
+// endOf returns the end of the instruction that holds an address.
+func (l *Listing) endOf(addr uint64) uint64 {
+	i, ok := l.Find(addr)
+	if !ok {
+		i--
+	}
+	return l.Insts[i].End()
+}
+
+// addJumpsBack adds where the parts that the compiler split off the function,
+// or the function that l was split off, jump to.
+func (l *Listing) addJumpsBack(starts map[uint64]bool) bool {
+	k := l.reasons.kernel
+	name, isCold := strings.CutSuffix(l.Function.Name, coldSuffix)
+	if !isCold {
+		name += coldSuffix
+	}
+	syms, err := k.Symbols()
+	if err != nil {
+		return false
+	}
+	if len(syms.Lookup(name)) == 0 {
+		return !isCold
+	}
+	others, err := k.Functions(l.Function.Module, name)
+	if err != nil {
+		return false
+	}
+	for _, f := range others {
+		other, err := k.Listing(l.arch, f)
+		if err != nil || other.Rest != nil {
+			return false
+		}
+		for _, in := range other.Insts {
+			if in.HasTarget() {
+				starts[in.Target] = true
+			}
+		}
+	}
+	return true
+}
+
+// coldSuffix is what GCC names the part of a function that it moved away
+// because it is hardly ever executed.
+const coldSuffix = ".cold"
+
+// A codePair is an entry of a table: a place in the text and where the kernel
+// makes control go on from there, at times.
+type codePair struct{ code, target uint64 }
+
+// A pairTable is a table whose entries begin with two distances, each from
+// itself: s32 code, s32 target.
+type pairTable struct {
+	start, stop    string // symbols around the kernel's own
+	pointer, count string // members of struct module for a module's
+	size           int    // of an entry, bytes
+}
+
+var (
+	jumpTable      = pairTable{"__start___jump_table", "__stop___jump_table", "jump_entries", "num_jump_entries", jumpEntrySize}
+	exceptionTable = pairTable{"__start___ex_table", "__stop___ex_table", "extable", "num_exentries", exceptionEntrySize}
+)
+
+// exceptionEntrySize is that of struct exception_table_entry: s32 insn, s32
+// fixup, s32 data.
+const exceptionEntrySize = 12
+
+// codePairs returns the entries of a module's table, ok false where it cannot
+// be read.
+func (k *Kernel) codePairs(module string, t pairTable) (pairs []codePair, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := pairKey{module, t.start}
+	if pairs, ok := k.pairs[key]; ok {
+		return pairs, pairs != nil
+	}
+	table, addr, err := k.pairBytes(module, t)
+	if err == nil {
+		pairs = parsePairs(table, addr, t.size)
+	}
+	k.pairs[key] = pairs
+	return pairs, pairs != nil
+}
+
+// pairKey names a table of a module.
+type pairKey struct{ module, table string }
+
+func (k *Kernel) pairBytes(module string, t pairTable) (table []byte, addr uint64, err error) {
+	if module == VMLinux {
+		return k.between(t.start, t.stop)
+	}
+	m, err := k.moduleStruct(module)
+	if err != nil {
+		return nil, 0, err
+	}
+	return m.tableBytes(t.pointer, t.count, t.size)
+}
+
+// parsePairs reads a table that stands at addr. It is not nil, even of none.
+func parsePairs(table []byte, addr uint64, size int) []codePair {
+	pairs := make([]codePair, 0, len(table)/size)
+	for at := 0; at+size <= len(table); at += size {
+		code := addr + uint64(at)
+		target := code + 4
+		pairs = append(pairs, codePair{
+			code:   code + uint64(int64(int32(binary.NativeEndian.Uint32(table[at:])))),
+			target: target + uint64(int64(int32(binary.NativeEndian.Uint32(table[at+4:])))),
+		})
+	}
+	return pairs
+}
