@@ -16,6 +16,8 @@ type Program struct {
 	units   []*codegen.Unit
 	code    *codegen.Program
 	matched [][]*provider.Probe // by source
+
+	countsOnly []bool // by unit: to count is all that its clauses do
 }
 
 // Matched returns how many probes a source names, counted from 0, once for
@@ -56,7 +58,7 @@ func (s *Session) Compile(ctx context.Context, sources ...Source) (*Program, err
 	if err != nil {
 		return nil, s.blame(sources, files, err)
 	}
-	return p, nil
+	return p, s.chooseSites(p)
 }
 
 // parse reads a source and sets the options that its pragmas set.

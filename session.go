@@ -19,6 +19,7 @@ import (
 	"kinst/internal/provider/rawtp"
 	"kinst/internal/provider/sdt"
 	"kinst/internal/provider/syscall"
+	"kinst/internal/provider/usdt"
 	"kinst/internal/record"
 	"kinst/internal/userland"
 )
@@ -108,6 +109,7 @@ func Open(opts Options) (*Session, error) {
 		rawtp.New(k),
 		kinst.New(k, arch, s.arms),
 		pid.New(arch, s.files, s.settle),
+		usdt.New(arch, s.files, s.settle),
 	}
 	for _, p := range dtrace.Probes {
 		s.enter(p, s.dtrace)
@@ -150,7 +152,7 @@ func (s *Session) enable(ctx context.Context) error {
 		var enablings []provider.Enabling
 		for i, u := range s.program.units {
 			if s.known[u.Probes[0]].owner == owner {
-				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Context: u.Context, Probes: u.Probes, First: u.First})
+				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Context: u.Context, Probes: u.Probes, First: u.First, CountsOnly: s.program.countsOnly[i]})
 			}
 		}
 		if enablings == nil {
@@ -162,6 +164,9 @@ func (s *Session) enable(ctx context.Context) error {
 		}
 		s.armed = append(s.armed, armed)
 		s.program.drop(armed.Refused(), s.opts.Note)
+		if a, ok := armed.(provider.Substituted); ok {
+			s.substitute(a.StandIns())
+		}
 	}
 	return nil
 }

@@ -94,6 +94,9 @@ func (s *store) read() (*aggregate.Table, error) {
 	if s.m == nil {
 		return t, nil
 	}
+	if s.agg.StandIns != nil {
+		return t, s.readStandIns(t)
+	}
 	err := s.each(func(key []byte, values []int64) {
 		if s.agg.BySite {
 			binary.NativeEndian.PutUint32(key, binary.NativeEndian.Uint32(key)+s.agg.FirstProbe)
@@ -110,6 +113,29 @@ func (s *store) read() (*aggregate.Table, error) {
 		return nil, fmt.Errorf("reading the aggregation @%s: %w", s.agg.Name, err)
 	}
 	return t, nil
+}
+
+// readStandIns reads an aggregation by site in which sites stand in for others.
+func (s *store) readStandIns(t *aggregate.Table) error {
+	sums := make([]int64, len(s.agg.StandIns)*s.agg.Words)
+	row := func(site uint32) []int64 { return sums[int(site)*s.agg.Words:][:s.agg.Words] }
+	err := s.each(func(key []byte, values []int64) {
+		words := row(binary.NativeEndian.Uint32(key))
+		for ; len(values) > 0; values = values[s.agg.Words:] {
+			aggregate.Merge(s.agg, words, values[:s.agg.Words])
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("reading the aggregation @%s: %w", s.agg.Name, err)
+	}
+	key := make([]byte, 4)
+	for site, standIn := range s.agg.StandIns {
+		if words := row(standIn); aggregate.Samples(s.agg, words) != 0 {
+			binary.NativeEndian.PutUint32(key, uint32(site)+s.agg.FirstProbe)
+			copy(t.Append(key), words)
+		}
+	}
+	return nil
 }
 
 // sincePast takes what was seen in the past away from a table, and adds the

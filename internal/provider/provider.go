@@ -146,6 +146,10 @@ type Enabling struct {
 	Context *Context // that the program was made for: of the probes, or Typed
 	Probes  []*Probe
 	First   uint32 // the index of Probes[0], for LookupCookie
+	// CountsOnly says that all the program does is count how often each probe
+	// fires. Of probes that always fire equally often the provider then may
+	// arm one; see Substituted.
+	CountsOnly bool
 }
 
 // A Refusal is a probe that the kernel did not take.
@@ -162,6 +166,13 @@ type Armed interface {
 	Missed() (uint64, error)
 	// Close disarms the probes. It is safe to call it again.
 	Close() error
+}
+
+// A Substituted is an Armed in which some probes are not armed themselves.
+type Substituted interface {
+	Armed
+	// StandIns maps each of them to one that is, and that fires as often.
+	StandIns() map[*Probe]*Probe
 }
 
 // A NoMatchError says that a description names no probe of a provider.

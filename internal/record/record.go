@@ -227,8 +227,12 @@ type Agg struct {
 	KeySize    int
 	BySite     bool
 	FirstProbe uint32
-	Words      int  // int64 words in a value
-	Signed     bool // of the aggregated expression
+	// StandIns, unless nil, says for each index of the array which index has
+	// the counts: where a probe is not armed but another one that fires as
+	// often.
+	StandIns []uint32
+	Words    int  // int64 words in a value
+	Signed   bool // of the aggregated expression
 
 	Base, Limit  int64 // lquantize; llquantize: low and high magnitude
 	Step, Levels int64 // lquantize; llquantize: steps per magnitude in Step

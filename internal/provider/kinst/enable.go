@@ -10,6 +10,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"kinst/internal/arm"
+	"kinst/internal/kernel"
 	"kinst/internal/provider"
 )
 
@@ -20,14 +21,13 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 	if err != nil {
 		return nil, err
 	}
-	total := 0
-	for _, e := range enablings {
-		total += len(e.Probes)
-	}
-	a := new(armed)
-	done := 0
+	a := &armed{standIns: make(map[*provider.Probe]*provider.Probe)}
+	total, done := provider.Count(enablings), 0
 	for _, e := range landingLast(enablings) {
-		err := a.arm(ctx, session, e, func(n, _ int) { progress(done+n, total) })
+		crews, err := p.crews(e)
+		if err == nil {
+			err = a.arm(ctx, session, e.Program, crews, func(n, _ int) { progress(done+n, total) })
+		}
 		if err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
@@ -45,35 +45,128 @@ func landingLast(enablings []provider.Enabling) []provider.Enabling {
 	})
 }
 
+// A crew is probes that fire equally often. One of them is armed: the first
+// that the kernel takes.
+type crew []*provider.Probe
+
+// crews divides the probes of a program: into one for each run of
+// instructions where to count is all that the program does, otherwise into
+// crews of one.
+func (p *Provider) crews(e provider.Enabling) ([]crew, error) {
+	var crews []crew
+	if !e.CountsOnly {
+		for _, probe := range e.Probes {
+			crews = append(crews, crew{probe})
+		}
+		return crews, nil
+	}
+	at := make(map[uint64]int) // address of a run's first instruction to its crew
+	var runs runFinder
+	for _, probe := range e.Probes {
+		first, err := runs.first(p, probe)
+		if err != nil {
+			return nil, err
+		}
+		i, ok := at[first]
+		if !ok {
+			i = len(crews)
+			at[first] = i
+			crews = append(crews, nil)
+		}
+		crews[i] = append(crews[i], probe)
+	}
+	return crews, nil
+}
+
+// A runFinder finds the runs of a function's instructions. It keeps those of
+// the last function.
+type runFinder struct {
+	listing *kernel.Listing
+	runs    []int
+}
+
+// first returns the address of the first instruction of a probe's run.
+func (r *runFinder) first(p *Provider, probe *provider.Probe) (uint64, error) {
+	base := probe.Target.(*target).site.Base
+	if r.listing == nil || r.listing.Function.Addr != base {
+		f, err := p.kernel.FunctionAt(base)
+		if err != nil {
+			return 0, err
+		}
+		if r.listing, err = p.kernel.Listing(p.arch, f); err != nil {
+			return 0, err
+		}
+		r.runs = r.listing.Runs()
+	}
+	i, ok := r.listing.Find(probe.Addr)
+	if !ok {
+		return 0, fmt.Errorf("%s: the function has changed since it was listed; try again", probe.Desc)
+	}
+	return r.listing.Insts[r.runs[i]].Addr, nil
+}
+
 // armed is the probes of a session that are in the kernel.
 type armed struct {
 	groups   []*arm.Group
 	programs []*ebpf.Program
 	refused  []provider.Refusal
+	standIns map[*provider.Probe]*provider.Probe
 }
 
-func (a *armed) arm(ctx context.Context, session *arm.Session, e provider.Enabling, progress func(done, total int)) error {
-	sites := make([]arm.Site, len(e.Probes))
-	probes := make(map[arm.Site]*provider.Probe, len(e.Probes))
-	for i, probe := range e.Probes {
-		sites[i] = probe.Target.(*target).site
-		probes[sites[i]] = probe
-	}
-	group, refusals, err := session.Arm(ctx, []*ebpf.Program{e.Program}, sites, progress)
-	if err != nil {
-		return err
-	}
-	a.groups = append(a.groups, group)
-	a.programs = append(a.programs, e.Program)
-	for _, r := range refusals {
-		probe := probes[r.Site]
-		if probe.Target.(*target).named {
-			return fmt.Errorf("%s: the kernel refuses a probe there: %w", r.Site, r.Err)
+// arm arms the first probe of each crew. Where it is refused, the next takes
+// its place.
+func (a *armed) arm(ctx context.Context, session *arm.Session, prog *ebpf.Program, crews []crew, progress func(done, total int)) error {
+	a.programs = append(a.programs, prog)
+	for len(crews) > 0 {
+		refusals, err := a.armFirst(ctx, session, prog, crews, progress)
+		if err != nil {
+			return err
 		}
-		a.refused = append(a.refused, provider.Refusal{Probe: probe, Err: r.Err})
+		var again []crew
+		for _, c := range crews {
+			why, refused := refusals[c[0]]
+			switch {
+			case !refused:
+				for _, probe := range c[1:] {
+					a.standIns[probe] = c[0]
+				}
+			case c[0].Target.(*target).named:
+				return fmt.Errorf("%s: the kernel refuses a probe there: %w", c[0].Target.(*target).site, why)
+			default:
+				a.refused = append(a.refused, provider.Refusal{Probe: c[0], Err: why})
+				if len(c) > 1 {
+					again = append(again, c[1:])
+				}
+			}
+		}
+		crews = again
 	}
 	return nil
 }
+
+// armFirst arms the first probe of each crew and returns those that the kernel
+// refuses, with its reasons.
+func (a *armed) armFirst(ctx context.Context, session *arm.Session, prog *ebpf.Program, crews []crew, progress func(done, total int)) (map[*provider.Probe]error, error) {
+	sites := make([]arm.Site, len(crews))
+	probes := make(map[arm.Site]*provider.Probe, len(crews))
+	for i, c := range crews {
+		sites[i] = c[0].Target.(*target).site
+		probes[sites[i]] = c[0]
+	}
+	group, refusals, err := session.Arm(ctx, []*ebpf.Program{prog}, sites, progress)
+	if err != nil {
+		return nil, err
+	}
+	a.groups = append(a.groups, group)
+	refused := make(map[*provider.Probe]error, len(refusals))
+	for _, r := range refusals {
+		refused[probes[r.Site]] = r.Err
+	}
+	return refused, nil
+}
+
+// StandIns implements provider.Substituted.
+func (a *armed) StandIns() map[*provider.Probe]*provider.Probe { return a.standIns }
 
 // Refused implements provider.Armed.
 func (a *armed) Refused() []provider.Refusal { return a.refused }
