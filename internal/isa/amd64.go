@@ -30,6 +30,7 @@ var amd64Arch = Arch{
 	Thunk:         amd64Thunk,
 	NoUprobe:      amd64NoUprobe,
 	BreakpointLen: 1, // int3
+	ParseOperand:  amd64ParseOperand,
 	JumpLen:       5, // jmp rel32
 	JumpTo:        amd64JumpTo,
 	TracerNop:     []byte("\x0f\x1f\x44\x00\x00"), // x86_nops[5]

@@ -195,6 +195,9 @@ type Arch struct {
 
 	// BreakpointLen and JumpLen are the numbers of bytes that a kprobe
 	// overwrites while it is armed, as a breakpoint and when optimized.
+	// ParseOperand reads an operand as the GNU assembler writes it.
+	ParseOperand func(text string) (Operand, error)
+
 	BreakpointLen, JumpLen int
 
 	// JumpTo encodes the jump that an optimized kprobe at from consists of,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
@@ -34,12 +35,22 @@ type Group struct {
 
 // Close takes the sites out. When it returns none is armed and the program
 // runs no more for them. It is safe to call it again.
-func (g *Group) Close() error {
-	var errs []error
-	for _, c := range slices.Backward(g.closers) {
-		errs = append(errs, c())
+func (g *Group) Close() error { return Close(g) }
+
+// Close closes groups. The kernel waits for grace periods of RCU, which for all
+// of them are the same.
+func Close(groups ...*Group) error {
+	var closers []func() error
+	for _, g := range groups {
+		closers = append(closers, g.closers...)
+		g.closers = nil
 	}
-	g.closers = nil
+	errs := make([]error, len(closers))
+	var wait sync.WaitGroup
+	for i, c := range closers {
+		wait.Go(func() { errs[i] = c() })
+	}
+	wait.Wait()
 	return errors.Join(errs...)
 }
 

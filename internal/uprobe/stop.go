@@ -33,7 +33,7 @@ func StopAt(pid int, sites []Site) (*Group, error) {
 	if err != nil {
 		return nil, errors.Join(err, prog.Close())
 	}
-	g.closers = append([]func() error{prog.Close}, g.closers...)
+	g.closers = append(g.closers, prog.Close)
 	if len(refused) > 0 {
 		return nil, errors.Join(refused[0].Err, g.Close())
 	}

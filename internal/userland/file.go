@@ -21,6 +21,7 @@ type File struct {
 	segments []elf.ProgHeader // those that are executed
 
 	symbols func() (*symbols, error)
+	static  func() ([]StaticProbe, error)
 }
 
 // fileID tells files apart, also one that was written in place of another.
@@ -88,6 +89,7 @@ func newFile(arch *isa.Arch, file *os.File) (*File, error) {
 		}
 	}
 	f.symbols = sync.OnceValues(f.readSymbols)
+	f.static = sync.OnceValues(f.readStatic)
 	return f, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"kinst/internal/provider"
+	"kinst/internal/provider/usersites"
 	"kinst/internal/userland"
 )
 
@@ -260,7 +261,7 @@ func (m *matcher) add(k kind, o *userland.Object, f userland.Function, name stri
 		return err
 	}
 	if named {
-		probe.Target.(*target).named = true
+		probe.Target.(*usersites.Target).Named = true
 	}
 	m.probes = append(m.probes, probe)
 	return nil

@@ -19,7 +19,7 @@ import (
 
 	"kinst/internal/isa"
 	"kinst/internal/provider"
-	"kinst/internal/uprobe"
+	"kinst/internal/provider/usersites"
 	"kinst/internal/userland"
 )
 
@@ -69,14 +69,6 @@ type key struct {
 	addr uint64
 }
 
-// target is what a probe needs to be armed.
-type target struct {
-	process *process
-	object  *userland.Object
-	addrs   []uint64 // in the file
-	named   bool     // by its offset: to leave it out is an error
-}
-
 // Match makes the probes that a description names. The provider must be named
 // in full.
 func (p *Provider) Match(ctx context.Context, d provider.Desc) ([]*provider.Probe, []string, error) {
@@ -111,14 +103,10 @@ func (p *Provider) process(pid int) (*process, error) {
 	if program := mapped.Program(); program != nil && program.Foreign() != "" {
 		return nil, fmt.Errorf("process %d: %s", pid, program.Foreign())
 	}
-	attach := uprobe.AttachType()
-	context := func() *provider.Context {
-		return &provider.Context{Hook: provider.HookUprobe, Attach: attach, Lookup: provider.LookupIP}
-	}
 	known := &process{
 		Process:  mapped,
 		name:     prefix + strconv.Itoa(pid),
-		contexts: map[kind]*provider.Context{entry: context(), exit: context(), instruction: context()},
+		contexts: map[kind]*provider.Context{entry: usersites.Context(), exit: usersites.Context(), instruction: usersites.Context()},
 		probes:   make(map[key]*provider.Probe),
 	}
 	known.contexts[entry].CallArgs = true
@@ -137,24 +125,21 @@ func (p *process) probe(k kind, o *userland.Object, d provider.Desc, function ui
 	if known := p.probes[by]; known != nil {
 		return known, nil
 	}
-	mapped := make([]uint64, len(addrs))
-	for i, addr := range addrs {
-		var ok bool
-		if mapped[i], ok = o.Addr(addr); !ok {
-			return nil, fmt.Errorf("%s: process %d has not mapped that part of %s", d, p.PID, o.Path)
-		}
+	t := &usersites.Target{PID: p.PID, Object: o}
+	for _, addr := range addrs {
+		t.Sites = append(t.Sites, usersites.Site{Addr: addr})
 	}
-	start, _ := o.Addr(function)
-	probe := &provider.Probe{
-		Desc:    d,
-		Context: p.contexts[k],
-		Addr:    mapped[0],
-		More:    mapped[1:],
-		Entry:   start,
-		Target:  &target{process: p, object: o, addrs: addrs},
+	probe, err := usersites.NewProbe(d, p.contexts[k], function, t)
+	if err != nil {
+		return nil, err
 	}
 	p.probes[by] = probe
 	return probe, nil
+}
+
+// Enable implements provider.Provider.
+func (*Provider) Enable(ctx context.Context, enablings []provider.Enabling, progress func(done, total int)) (provider.Armed, error) {
+	return usersites.Enable(ctx, enablings, progress)
 }
 
 var errTooMany = errors.New("that are too many; name an object, or a function")
