@@ -41,23 +41,37 @@ func FindInst(insts []isa.Inst, addr uint64) (int, bool) {
 	})
 }
 
-// BoundaryError says that no instruction of a function starts at an offset,
-// and where the nearest do. The probe is written as the user would.
-func BoundaryError(probe string, insts []isa.Inst, offset uint64) error {
+// BoundaryError says that no instruction of a function starts at an address,
+// and where the nearest do. The probe is written as the user would, and so are
+// addresses by name; OffsetFrom gives one.
+func BoundaryError(probe string, insts []isa.Inst, addr uint64, name func(addr uint64) string) error {
 	first, last := insts[0].Addr, insts[len(insts)-1]
-	if size := last.End() - first; offset >= size {
-		return fmt.Errorf("%s: the function has %d bytes; its last instruction starts at %d", probe, size, last.Addr-first)
+	if addr < first || addr >= last.End() {
+		return fmt.Errorf("%s: the function has %d bytes; its last instruction starts at %s", probe, last.End()-first, name(last.Addr))
 	}
-	i, _ := FindInst(insts, first+offset)
-	before := insts[i-1].Addr - first
+	i, _ := FindInst(insts, addr)
+	before := name(insts[i-1].Addr)
 	if i == len(insts) {
-		return fmt.Errorf("%s: no instruction starts there; the nearest is at %d", probe, before)
+		return fmt.Errorf("%s: no instruction starts there; the nearest is at %s", probe, before)
 	}
-	return fmt.Errorf("%s: no instruction starts there; the nearest are at %d and %d", probe, before, insts[i].Addr-first)
+	return fmt.Errorf("%s: no instruction starts there; the nearest are at %s and %s", probe, before, name(insts[i].Addr))
+}
+
+// OffsetFrom names addresses by their distance from a function's first byte.
+func OffsetFrom(function uint64) func(addr uint64) string {
+	return func(addr uint64) string { return strconv.FormatUint(addr-function, 10) }
 }
 
 // LeftOut counts the instructions that are left out, by the reason.
 type LeftOut map[string]int
+
+// Add counts one.
+func (l *LeftOut) Add(reason string) {
+	if *l == nil {
+		*l = make(LeftOut)
+	}
+	(*l)[reason]++
+}
 
 // Note says how many are left out of what a description asks for, and why; ""
 // if there are none.

@@ -22,6 +22,7 @@ type File struct {
 
 	symbols func() (*symbols, error)
 	static  func() ([]StaticProbe, error)
+	spans   func() []span
 }
 
 // fileID tells files apart, also one that was written in place of another.
@@ -90,6 +91,7 @@ func newFile(arch *isa.Arch, file *os.File) (*File, error) {
 	}
 	f.symbols = sync.OnceValues(f.readSymbols)
 	f.static = sync.OnceValues(f.readStatic)
+	f.spans = sync.OnceValue(f.readSpans)
 	return f, nil
 }
 

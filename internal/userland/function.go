@@ -104,7 +104,8 @@ func (s *symbols) function(i, end int, matches func(name string) bool) (f Functi
 	return f, ok
 }
 
-// FunctionAt returns the function that holds an address of the file's text.
+// FunctionAt returns the function that holds an address of the file's text. Of
+// a file that has been stripped of its symbols it has no name.
 func (f *File) FunctionAt(addr uint64) (Function, error) {
 	syms, err := f.symbols()
 	if err != nil {
@@ -119,6 +120,9 @@ func (f *File) FunctionAt(addr uint64) (Function, error) {
 		if ok {
 			return fn, nil
 		}
+	}
+	if s, ok := f.spanAt(addr); ok {
+		return Function{Addr: s.start, Size: s.end - s.start}, nil
 	}
 	return Function{}, fmt.Errorf("%#x: %w", addr, ErrNoFunction)
 }

@@ -6,8 +6,6 @@ package kinst
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
 	"sync"
 
 	"kinst/internal/arm"
@@ -78,7 +76,7 @@ func (p *Provider) Match(ctx context.Context, d provider.Desc) ([]*provider.Prob
 		}
 		return nil, nil, err
 	}
-	offset, named, err := parseName(d)
+	offset, named, err := provider.ParseOffset(d.Name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,21 +95,4 @@ func (p *Provider) Match(ctx context.Context, d provider.Desc) ([]*provider.Prob
 		}
 	}
 	return m.result()
-}
-
-// parseName reads the name of a description: an offset, in decimal or with 0x
-// in hexadecimal, or nothing or a glob for every offset.
-func parseName(d provider.Desc) (offset uint64, named bool, err error) {
-	if d.Name == "" || provider.IsGlob(d.Name) {
-		return 0, false, nil
-	}
-	base, digits := 10, d.Name
-	if strings.HasPrefix(digits, "0x") || strings.HasPrefix(digits, "0X") {
-		base, digits = 16, digits[2:]
-	}
-	offset, err = strconv.ParseUint(digits, base, 32)
-	if err != nil {
-		return 0, false, provider.NoMatch("%q is not an offset, a number of bytes such as 9 or 0x9", d.Name)
-	}
-	return offset, true, nil
 }

@@ -188,7 +188,7 @@ func (m *matcher) all(o *userland.Object, l *userland.Listing) error {
 			continue
 		}
 		if why := m.provider.arch.NoUprobe(in); why != "" {
-			m.leaveOut(why)
+			m.left.Add(why)
 			continue
 		}
 		if err := m.add(instruction, o, l.Function, name, []uint64{in.Addr}, false); err != nil {
@@ -204,7 +204,7 @@ func (m *matcher) one(o *userland.Object, l *userland.Listing, offset uint64) er
 	d := m.probeDesc(o, l.Function, name)
 	i, ok := provider.FindInst(l.Insts, l.Function.Addr+offset)
 	if !ok {
-		m.misses = append(m.misses, provider.BoundaryError(d.String(), l.Insts, offset))
+		m.misses = append(m.misses, provider.BoundaryError(d.String(), l.Insts, l.Function.Addr+offset, provider.OffsetFrom(l.Function.Addr)))
 		return nil
 	}
 	if why := m.provider.arch.NoUprobe(l.Insts[i]); why != "" {
@@ -234,7 +234,7 @@ func (m *matcher) absolute(objects []*userland.Object, addr uint64) error {
 			return fmt.Errorf("%s: %w", m.desc, err)
 		}
 		if _, ok := provider.FindInst(l.Insts, vaddr); !ok {
-			return fmt.Errorf("%w (of %s, which begins at %#x)", provider.BoundaryError(m.desc.String(), l.Insts, vaddr-f.Addr), f.Name, f.Addr)
+			return provider.BoundaryError(m.desc.String(), l.Insts, vaddr, hexadecimal)
 		}
 		f.Name = absolute
 		l.Function = f
@@ -243,12 +243,14 @@ func (m *matcher) absolute(objects []*userland.Object, addr uint64) error {
 	return provider.NoMatch("%#x is not in the text of %s", addr, m.desc.Module)
 }
 
+func hexadecimal(addr uint64) string { return fmt.Sprintf("%#x", addr) }
+
 func (m *matcher) atAddress(o *userland.Object, l *userland.Listing, vaddr uint64) error {
 	i, _ := provider.FindInst(l.Insts, vaddr)
 	if why := m.provider.arch.NoUprobe(l.Insts[i]); why != "" {
 		return fmt.Errorf("%s: %s", m.desc, why)
 	}
-	return m.add(instruction, o, l.Function, fmt.Sprintf("%#x", vaddr), []uint64{vaddr}, true)
+	return m.add(instruction, o, l.Function, hexadecimal(vaddr), []uint64{vaddr}, true)
 }
 
 func (m *matcher) probeDesc(o *userland.Object, f userland.Function, name string) provider.Desc {
@@ -269,13 +271,6 @@ func (m *matcher) add(k kind, o *userland.Object, f userland.Function, name stri
 
 func (m *matcher) miss(o *userland.Object, f userland.Function, why string) {
 	m.misses = append(m.misses, fmt.Errorf("%s: %s", m.probeDesc(o, f, m.desc.Name), why))
-}
-
-func (m *matcher) leaveOut(why string) {
-	if m.left == nil {
-		m.left = make(provider.LeftOut)
-	}
-	m.left[why]++
 }
 
 // maxMisses is how many misses are told one by one.
