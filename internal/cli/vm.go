@@ -57,6 +57,12 @@ func newVMCommand() *cobra.Command {
 		Example:       vmExample,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("kinst vm: what kinst shall do in the guest is missing, as in: kinst vm -- disas vfs_read")}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			cfg.Args = args
 			if cfg.Memory, err = mebibytes(memory); err != nil {

@@ -46,9 +46,10 @@ type guest struct {
 	plan                    guestPlan
 	stdout, stderr, control *os.File
 
-	mu      sync.Mutex
-	program int // process ids, 0 before the start
-	script  int
+	mu          sync.Mutex
+	program     int // process ids, 0 where there is none
+	script      int
+	interrupted bool // before there was a program
 }
 
 // setUp makes the bare kernel into a place where a program can run.
@@ -214,9 +215,11 @@ func (g *guest) listen() {
 func (g *guest) interrupt() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.program != 0 {
-		unix.Kill(-g.program, unix.SIGINT)
+	if g.program == 0 {
+		g.interrupted = true
+		return
 	}
+	unix.Kill(-g.program, unix.SIGINT)
 }
 
 // runProgram runs the program, and the script once the program says that it is
@@ -240,9 +243,13 @@ func (g *guest) runProgram() (int, error) {
 	g.program, err = syscall.ForkExec(g.plan.Program, g.plan.Args, &syscall.ProcAttr{
 		Dir: g.plan.Dir, Env: env, Files: append(files, notify.Fd()), Sys: &syscall.SysProcAttr{Setsid: true},
 	})
+	early := g.interrupted
 	g.mu.Unlock()
 	if err != nil {
 		return 0, fmt.Errorf("starting the program: %w", err)
+	}
+	if early {
+		g.interrupt()
 	}
 	notify.Close()
 	return g.reap()

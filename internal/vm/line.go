@@ -180,7 +180,7 @@ type tail struct {
 
 const (
 	tailBytes = 64 << 10
-	tailLines = 40
+	tailLines = 60
 )
 
 func newTail(next io.Writer) *tail { return &tail{next: next} }

@@ -95,16 +95,13 @@ func (m *machine) run(ctx context.Context) (int, error) {
 		case control = <-m.hello:
 			boot.Stop()
 			m.accel.remember(true)
-			if interrupts > 0 {
-				interrupt(control)
-			}
 		case <-boot.C:
 			return 1, m.stillborn(fmt.Sprintf("the guest did not reach its init within %v", m.accel.patience()))
 		case <-m.cfg.Interrupts:
-			if interrupts++; interrupts > 1 {
+			if interrupts++; interrupts > 1 || control == nil {
 				return 130, ErrInterrupted
 			}
-			interrupt(control)
+			control.Write([]byte{byteInterrupt})
 		case status = <-m.exit:
 			missing--
 		case reason := <-m.failure:
@@ -124,14 +121,6 @@ func (m *machine) run(ctx context.Context) (int, error) {
 		}
 	}
 	return status, nil
-}
-
-// interrupt passes Ctrl-C to the program. Before init has reported there is
-// nobody to pass it to.
-func interrupt(control *os.File) {
-	if control != nil {
-		control.Write([]byte{byteInterrupt})
-	}
 }
 
 // end ends the machine and waits until all that it has said is read.

@@ -56,7 +56,8 @@ type Config struct {
 	Console io.Writer
 
 	// Interrupts is a channel of Ctrl-C: the first is passed to the program in
-	// the guest as SIGINT, the second ends the machine.
+	// the guest as SIGINT, the second ends the machine, and so does the first
+	// while the guest boots.
 	Interrupts <-chan os.Signal
 }
 
@@ -107,7 +108,7 @@ func Run(ctx context.Context, cfg Config, stdout, stderr io.Writer) (int, error)
 	return 1, retry.reason
 }
 
-// ErrInterrupted is the error of a run that a second interrupt ended.
+// ErrInterrupted is the error of a run that interrupts ended.
 var ErrInterrupted = errors.New("interrupted")
 
 // A PanicError is a panic of the guest's kernel.
