@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cilium/ebpf/btf"
 
 	"kinst/internal/codegen"
 	"kinst/internal/dlang/syntax"
@@ -15,6 +19,7 @@ import (
 type Program struct {
 	units   []*codegen.Unit
 	code    *codegen.Program
+	files   []*syntax.File      // by source
 	matched [][]*provider.Probe // by source
 
 	countsOnly []bool // by unit: to count is all that its clauses do
@@ -25,86 +30,183 @@ type Program struct {
 // not among them.
 func (p *Program) Matched(source int) int { return len(p.matched[source]) }
 
+// Listing writes the program's BPF, each stretch of it below the line of D
+// that it is for.
+func (p *Program) Listing(w io.Writer) error { return p.code.Listing(w) }
+
 // Compile compiles sources, which form one program in their order. An error
 // in the D is a *CompileError.
 func (s *Session) Compile(ctx context.Context, sources ...Source) (*Program, error) {
-	p := &Program{matched: make([][]*provider.Probe, len(sources))}
-	e := newEnablings()
-	var files []*syntax.File
+	f, err := s.check(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	units := f.enablings.units(f.checked)
+	code, err := codegen.Compile(units, s.codegenOptions())
+	if err != nil {
+		return nil, s.blame(f, err)
+	}
+	p := &Program{units: units, code: code, matched: f.matched, files: f.files[len(f.files)-len(sources):]}
+	return p, s.chooseSites(p)
+}
+
+// A front is a program between its text and its code.
+type front struct {
+	sources   []Source
+	files     []*syntax.File // of the libraries, then of the sources
+	enablings *enablings
+	matched   [][]*provider.Probe // by source
+	checked   *types.Program
+}
+
+// check parses sources, finds the probes that they name and checks the whole.
+func (s *Session) check(ctx context.Context, sources []Source) (*front, error) {
+	f := &front{sources: sources, enablings: newEnablings(), matched: make([][]*provider.Probe, len(sources))}
+	var err error
+	if f.files, err = s.libraries(); err != nil {
+		return nil, err
+	}
+	if err := s.numberProbes(ctx, sources); err != nil {
+		return nil, err
+	}
 	for i, src := range sources {
 		file, err := s.parse(src)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file)
+		f.files = append(f.files, file)
 		for _, c := range clauses(file) {
 			found, err := s.matchClause(ctx, src, c)
 			if err != nil {
 				return nil, err
 			}
-			e.probes[c] = found
-			p.matched[i] = append(p.matched[i], found...)
+			f.enablings.probes[c] = found
+			f.matched[i] = append(f.matched[i], found...)
 		}
 	}
-	if err := e.chooseContexts(files); err != nil {
-		return nil, s.blame(sources, files, err)
+	if err := f.enablings.chooseContexts(f.files); err != nil {
+		return nil, s.blame(f, err)
 	}
-	checked, err := types.Check(files, s.checkEnv(e))
+	if f.checked, err = types.Check(f.files, s.checkEnv(f.enablings)); err != nil {
+		return nil, s.blame(f, err)
+	}
+	return f, nil
+}
+
+// Rewrite writes a source as the D that the compiler makes of it, where if
+// statements have become clauses.
+func (s *Session) Rewrite(w io.Writer, src Source) error {
+	file, err := s.parse(src)
 	if err != nil {
-		return nil, s.blame(sources, files, err)
+		return err
 	}
-	p.units = e.units(checked)
-	p.code, err = codegen.Compile(p.units, s.codegenOptions())
-	if err != nil {
-		return nil, s.blame(sources, files, err)
-	}
-	return p, s.chooseSites(p)
+	return syntax.Fprint(w, syntax.DesugarFile(file))
 }
 
 // parse reads a source and sets the options that its pragmas set.
 func (s *Session) parse(src Source) (*syntax.File, error) {
-	text := &syntax.Source{Name: src.Name, Text: src.Text}
-	s.texts[text] = src
 	cfg := &syntax.Config{
-		Args:        s.opts.Args,
-		IDs:         syntax.ProcessIDs(),
-		DefaultArgs: s.settings.Defaultargs,
+		Args:   s.opts.Args,
+		IDs:    syntax.ProcessIDs(),
+		IsType: s.isType,
 	}
 	if len(s.opts.Processes) > 0 {
 		cfg.Target = s.opts.Processes[0].PID
 	}
-	spec := syntax.ByName
-	switch src.Kind {
-	case Providers:
-		spec = syntax.ByProvider
-	case Modules:
-		spec = syntax.ByModule
-	case Functions:
-		spec = syntax.ByFunction
+	text := &syntax.Source{Name: src.Name, Text: src.Text}
+	if src.Kind == Script && s.settings.Cpp {
+		var err error
+		if text.Text, err = s.preprocess(src); err != nil {
+			return nil, err
+		}
+		cfg.Included = func(name string) *syntax.Source { return s.included(src, name) }
 	}
-	var file *syntax.File
-	var err error
-	if src.Kind == Script || src.Kind == Names {
-		file, err = syntax.Parse(text, cfg)
-	} else {
-		file, err = syntax.ParseProbeSpec(text, spec, cfg)
+	s.texts[text] = src
+	s.configure(cfg)
+	file, err := parseAs(src.Kind, text, cfg)
+	if file != nil {
+		if err := s.setPragmas(src, file); err != nil {
+			return nil, err
+		}
+	}
+	if err != nil && s.configure(cfg) {
+		file, err = parseAs(src.Kind, text, cfg) // as a pragma would have it
 	}
 	if err != nil {
 		return nil, s.compileError(src, err)
 	}
+	return file, nil
+}
+
+func parseAs(kind SourceKind, text *syntax.Source, cfg *syntax.Config) (*syntax.File, error) {
+	switch kind {
+	case Providers:
+		return syntax.ParseProbeSpec(text, syntax.ByProvider, cfg)
+	case Modules:
+		return syntax.ParseProbeSpec(text, syntax.ByModule, cfg)
+	case Functions:
+		return syntax.ParseProbeSpec(text, syntax.ByFunction, cfg)
+	case IDs:
+		return syntax.ParseProbeSpec(text, syntax.ByName, cfg)
+	}
+	return syntax.Parse(text, cfg)
+}
+
+// configure sets what the options have to say to the parser, and reports
+// whether that changed anything.
+func (s *Session) configure(cfg *syntax.Config) bool {
+	type options struct{ defaultArgs, argRef, empty, pspec bool }
+	old := options{cfg.DefaultArgs, cfg.ArgRef, cfg.Empty, cfg.PSpec}
+	cfg.DefaultArgs = s.settings.Defaultargs
+	cfg.ArgRef = s.settings.Argref
+	cfg.Empty = s.settings.Empty
+	cfg.PSpec = s.settings.Pspec
+	return old != options{cfg.DefaultArgs, cfg.ArgRef, cfg.Empty, cfg.PSpec}
+}
+
+// setPragmas does what a file's pragmas say: it sets options and looks for what
+// the file depends on.
+func (s *Session) setPragmas(src Source, file *syntax.File) error {
 	for _, pragma := range file.Pragmas {
-		if pragma.Kind != "option" {
-			continue
+		var err error
+		switch pragma.Kind {
+		case "option":
+			err = s.setPragma(pragma)
+		case "depends_on":
+			err = s.require(pragma)
 		}
-		for _, arg := range pragma.Args {
-			if err := s.settings.Set(arg); err != nil {
-				var list syntax.ErrorList
-				list.Add(pragma.At, "D_PRAGMA_OPTSET", "%v", err)
-				return nil, s.compileError(src, list)
-			}
+		if err != nil {
+			return s.compileError(src, err)
 		}
 	}
-	return file, nil
+	return nil
+}
+
+func (s *Session) setPragma(pragma *syntax.Pragma) error {
+	for _, arg := range pragma.Args {
+		if err := s.settings.Set(arg); err != nil {
+			var list syntax.ErrorList
+			list.Add(pragma.At, "D_PRAGMA_OPTSET", "%v", err)
+			return list
+		}
+	}
+	return nil
+}
+
+// isType reports whether the kernel has a type of that name.
+func (s *Session) isType(name string) bool {
+	spec, err := s.kernel.BTF()
+	if err != nil {
+		return false
+	}
+	found, err := spec.AnyTypesByName(name)
+	return err == nil && slices.ContainsFunc(found, func(t btf.Type) bool {
+		switch t.(type) {
+		case *btf.Typedef, *btf.Int, *btf.Float:
+			return true
+		}
+		return false
+	})
 }
 
 // matchClause returns the probes of a clause, each once, in the order of its
@@ -141,16 +243,19 @@ func (s *Session) compileError(src Source, err error) error {
 }
 
 // blame ties the errors of a whole program to the source of the first.
-func (s *Session) blame(sources []Source, files []*syntax.File, err error) error {
+func (s *Session) blame(f *front, err error) error {
 	var list syntax.ErrorList
 	if !errors.As(err, &list) || len(list) == 0 {
 		return err
 	}
 	src, ok := s.texts[list[0].Pos.Source]
 	if !ok {
-		src = sources[0]
+		src = f.sources[0]
 	}
-	return s.compileError(src, list)
+	return &CompileError{
+		Source: src, Errors: list, tags: s.settings.Errtags,
+		part: func(pos syntax.Pos) string { return partOf(f.files, pos) },
+	}
 }
 
 // checkEnv is what a program is checked against.

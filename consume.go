@@ -25,7 +25,8 @@ type reader struct {
 
 // Consume prints what the probes record, until the program calls exit(), the
 // last of the processes has ended or ctx is done. Then it fires END and prints
-// the aggregations. It returns exit's status.
+// the aggregations, after an empty line if it was ctx: of the terminal's, where
+// Ctrl-C has been echoed. It returns exit's status.
 func (s *Session) Consume(ctx context.Context, out io.Writer) (status int, err error) {
 	r, err := s.newReader(out)
 	if err != nil {
@@ -37,6 +38,11 @@ func (s *Session) Consume(ctx context.Context, out io.Writer) (status int, err e
 	ended := s.watchProcesses(r.rings.Wake)
 	for ctx.Err() == nil && !isClosed(ended) && !r.exited() {
 		if err := r.round(); err != nil {
+			return 0, err
+		}
+	}
+	if ctx.Err() != nil && s.settings.Oformat == "text" {
+		if _, err := io.WriteString(out, "\n"); err != nil {
 			return 0, err
 		}
 	}
@@ -65,40 +71,64 @@ func (s *Session) newReader(out io.Writer) (*reader, error) {
 	}
 	opts := s.consumeOptions(aggs)
 	opts.User = users
-	consumer, err := consume.New(out, layout, s.table(), opts)
-	if err != nil {
+	r := &reader{session: s, rings: rings, losses: buffer.NewLosses(s.loaded.Losses), users: users}
+	opts.SetOption = r.setOption
+	if r.consumer, err = consume.New(out, layout, s.table(), opts); err != nil {
 		return nil, errors.Join(err, rings.Close(), users.Close())
 	}
-	return &reader{
-		session: s, rings: rings, losses: buffer.NewLosses(s.loaded.Losses), users: users, consumer: consumer,
-	}, nil
+	return r, nil
+}
+
+// setOption serves setopt(): it changes the options that can be changed while
+// the program runs.
+func (r *reader) setOption(name, value string) error {
+	o, err := findOption(name)
+	switch {
+	case err != nil:
+		return err
+	case !o.dynamic:
+		return errors.New("it cannot be changed while the program runs")
+	}
+	set := r.session.settings
+	if err := o.set(set, value, value != ""); err != nil {
+		return err
+	}
+	r.consumer.SetOptions(func(opts *consume.Options) { r.session.setAppearance(opts) })
+	return nil
 }
 
 func (s *Session) consumeOptions(aggs consume.Aggregations) *consume.Options {
-	set := s.settings
 	opts := &consume.Options{
-		Quiet:         set.Quiet,
-		FlowIndent:    set.Flowindent,
-		RawBytes:      set.Rawbytes,
-		NoDemangle:    !set.Demangle,
-		StackIndent:   int(set.Stackindent),
-		AggSortKey:    set.Aggsortkey,
-		AggSortRev:    set.Aggsortrev,
-		AggSortKeyPos: int(set.Aggsortkeypos),
-		AggSortPos:    int(set.Aggsortpos),
-		AggHist:       set.Agghist,
-		AggPack:       set.Aggpack,
-		AggZoom:       set.Aggzoom,
-		JSON:          set.Oformat == "json",
-		SpecSize:      int(set.Specsize),
-		Kernel:        consume.Kernel(s.kernel),
-		Aggregations:  aggs,
-		Message:       s.opts.Warn,
+		NoDemangle:   !s.settings.Demangle,
+		JSON:         s.settings.Oformat == "json",
+		SpecSize:     int(s.settings.Specsize),
+		Kernel:       consume.Kernel(s.kernel),
+		Aggregations: aggs,
+		Message:      s.opts.Warn,
 	}
+	s.setAppearance(opts)
 	if len(s.opts.Processes) > 0 {
 		opts.Target = uint32(s.opts.Processes[0].PID)
 	}
 	return opts
+}
+
+// setAppearance sets what decides how things look, which setopt() may change.
+func (s *Session) setAppearance(opts *consume.Options) {
+	set := s.settings
+	opts.Quiet = set.Quiet
+	opts.FlowIndent = set.Flowindent
+	opts.RawBytes = set.Rawbytes
+	if opts.StackIndent = int(set.Stackindent); opts.StackIndent == 0 {
+		opts.StackIndent = -1 // where 0 stands for the default
+	}
+	opts.AggSortKey = set.Aggsortkey
+	opts.AggSortRev = set.Aggsortrev
+	opts.AggSortKeyPos = int(set.Aggsortkeypos)
+	opts.AggSortPos = int(set.Aggsortpos)
+	opts.AggHist = set.Agghist
+	opts.AggPack = set.Aggpack
+	opts.AggZoom = set.Aggzoom
 }
 
 // watchProcesses closes its channel when the last of the processes has ended,
@@ -111,6 +141,7 @@ func (s *Session) watchProcesses(wake func()) <-chan struct{} {
 	go func() {
 		for _, p := range s.opts.Processes {
 			<-p.Done()
+			s.opts.Ended(p.how)
 		}
 		close(ended)
 		wake()

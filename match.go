@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"kinst/internal/dlang/syntax"
@@ -48,6 +49,16 @@ func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec) ([]*provide
 	return found, nil
 }
 
+// numberProbes gives the probes that are there without being asked for the IDs
+// that a list of all has, if sources name probes by their IDs.
+func (s *Session) numberProbes(ctx context.Context, sources []Source) error {
+	if !slices.ContainsFunc(sources, func(src Source) bool { return src.Kind == IDs }) {
+		return nil
+	}
+	_, err := s.match(ctx, new(syntax.ProbeSpec))
+	return err
+}
+
 func (s *Session) matchID(id int) ([]*provider.Probe, error) {
 	if id > len(s.probes) {
 		return nil, provider.NoMatch("there is no probe with the ID %d", id)
@@ -74,24 +85,28 @@ func (s *Session) probe(p *provider.Probe) Probe {
 }
 
 // List returns the probes that sources name, or all that are there without
-// being asked for. The error tells which descriptions match none; the probes of
-// the others are returned with it.
-func (s *Session) List(ctx context.Context, sources ...Source) ([]Probe, error) {
+// being asked for. Sources with predicates or actions are checked too.
+// Unmatched says which descriptions match none, and why.
+func (s *Session) List(ctx context.Context, sources ...Source) (probes []Probe, unmatched []error, err error) {
 	if len(sources) == 0 {
 		sources = []Source{{Kind: Names, Text: ":::"}}
 	}
-	var probes []Probe
-	var errs []error
+	if err := s.numberProbes(ctx, sources); err != nil {
+		return nil, nil, err
+	}
 	for _, src := range sources {
 		file, err := s.parse(src)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if err := s.checkListed(ctx, src, file); err != nil {
+			return nil, nil, err
 		}
 		for _, c := range clauses(file) {
 			for _, spec := range c.Probes {
 				found, err := s.match(ctx, spec)
 				if err != nil {
-					errs = append(errs, fmt.Errorf("failed to match %s: %w", describe(spec), err))
+					unmatched = append(unmatched, fmt.Errorf("failed to match %s: %w", describe(spec), err))
 				}
 				for _, p := range found {
 					probes = append(probes, s.probe(p))
@@ -99,7 +114,23 @@ func (s *Session) List(ctx context.Context, sources ...Source) ([]Probe, error) 
 			}
 		}
 	}
-	return probes, errors.Join(errs...)
+	return probes, unmatched, nil
+}
+
+// checkListed checks a source that has more than descriptions of probes.
+func (s *Session) checkListed(ctx context.Context, src Source, file *syntax.File) error {
+	all := clauses(file)
+	bare := len(all) == len(file.Decls) && !slices.ContainsFunc(all, func(c *syntax.Clause) bool {
+		return c.Predicate != nil || len(c.Body) > 0
+	})
+	if bare {
+		return nil
+	}
+	zdefs := s.settings.Zdefs
+	s.settings.Zdefs = true
+	defer func() { s.settings.Zdefs = zdefs }()
+	_, err := s.check(ctx, []Source{src})
+	return err
 }
 
 // refuse explains why a description of a source matches no probe.

@@ -1,6 +1,7 @@
 package kinst
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -47,12 +48,24 @@ type Settings struct {
 	Rawbytes    bool   // print bytes as bytes even where they look like a string
 	Temporal    bool   // order the records of all CPUs by time
 	Demangle    bool   // C++ and Rust names
-	Defaultargs bool   // a macro argument that is not there is 0 or ""
 	Errtags     bool   // name the tag of each compile error
-	Cpp         bool   // run the preprocessor (-C)
 	Zdefs       bool   // descriptions may match no probe (-Z)
 	Oformat     string // "text" or "json"
 	Sites       string // "auto", "all" or "blocks": the sites that kinst:: counting arms
+
+	Argref      bool     // arguments may be given that the program does not use
+	Defaultargs bool     // a macro argument that is not there is 0 or ""
+	Empty       bool     // a program may be empty
+	Pspec       bool     // a word where a declaration may begin is a probe's name
+	Libdir      []string // directories of libraries, compiled before the program (-L)
+
+	Cpp     bool     // run the preprocessor on scripts (-C)
+	Cpppath string   // the preprocessor; cpp by default
+	Cpphdrs bool     // have it print the files it includes (-H)
+	Define  []string // its macros, NAME or NAME=VALUE (-D)
+	Undef   []string // macros that it shall not have (-U)
+	Incdir  []string // where it looks for files (-I)
+	Stdc    string   // "a", "c", "s" or "t": the C that it is for (-X)
 }
 
 // NewSettings returns the defaults.
@@ -64,55 +77,68 @@ func NewSettings() *Settings {
 		Switchrate: 50 * time.Millisecond, Aggrate: time.Second, Statusrate: time.Second, Cleanrate: time.Second / 101,
 		Stackframes: 20, Ustackframes: 20, Jstackframes: 50, Jstackstrsize: 512, Stackindent: 14,
 		CPU: -1, Temporal: true, Demangle: true, Oformat: "text", Sites: "auto",
+		Cpppath: "cpp", Stdc: "a",
 	}
 }
 
 // An option is one that can be set by its name. Its value is a pointer into
-// Settings, whose type says how the text of a value is read.
+// Settings, whose type says how the text of a value is read. Values of an
+// option that is a list add up.
 type option struct {
-	name   string
-	value  func(*Settings) any
-	words  []string // the values of a string option
-	min    int64    // of an int64 option
-	isSize bool     // an int64 option that takes the suffixes k, m, g, t
+	name    string
+	value   func(*Settings) any
+	words   []string // the values of a string option, if it has not any
+	min     int64    // of an int64 option
+	isSize  bool     // an int64 option that takes the suffixes k, m, g, t
+	dynamic bool     // setopt() can change it
 }
 
 var options = []option{
-	{name: "agghist", value: func(s *Settings) any { return &s.Agghist }},
-	{name: "aggpack", value: func(s *Settings) any { return &s.Aggpack }},
+	{name: "agghist", value: func(s *Settings) any { return &s.Agghist }, dynamic: true},
+	{name: "aggpack", value: func(s *Settings) any { return &s.Aggpack }, dynamic: true},
 	{name: "aggrate", value: func(s *Settings) any { return &s.Aggrate }},
 	{name: "aggsize", value: func(s *Settings) any { return &s.Aggsize }, isSize: true, min: 64},
-	{name: "aggsortkey", value: func(s *Settings) any { return &s.Aggsortkey }},
-	{name: "aggsortkeypos", value: func(s *Settings) any { return &s.Aggsortkeypos }},
-	{name: "aggsortpos", value: func(s *Settings) any { return &s.Aggsortpos }},
-	{name: "aggsortrev", value: func(s *Settings) any { return &s.Aggsortrev }},
-	{name: "aggzoom", value: func(s *Settings) any { return &s.Aggzoom }},
+	{name: "aggsortkey", value: func(s *Settings) any { return &s.Aggsortkey }, dynamic: true},
+	{name: "aggsortkeypos", value: func(s *Settings) any { return &s.Aggsortkeypos }, dynamic: true},
+	{name: "aggsortpos", value: func(s *Settings) any { return &s.Aggsortpos }, dynamic: true},
+	{name: "aggsortrev", value: func(s *Settings) any { return &s.Aggsortrev }, dynamic: true},
+	{name: "aggzoom", value: func(s *Settings) any { return &s.Aggzoom }, dynamic: true},
+	{name: "argref", value: func(s *Settings) any { return &s.Argref }},
 	{name: "bufpolicy", value: func(s *Settings) any { return &s.Bufpolicy }, words: []string{"switch", "fill", "ring"}},
 	{name: "bufresize", value: func(s *Settings) any { return &s.Bufresize }, words: []string{"auto", "manual"}},
 	{name: "bufsize", value: func(s *Settings) any { return &s.Bufsize }, isSize: true, min: 4096},
 	{name: "cleanrate", value: func(s *Settings) any { return &s.Cleanrate }},
 	{name: "cpp", value: func(s *Settings) any { return &s.Cpp }},
+	{name: "cpphdrs", value: func(s *Settings) any { return &s.Cpphdrs }},
+	{name: "cpppath", value: func(s *Settings) any { return &s.Cpppath }},
 	{name: "cpu", value: func(s *Settings) any { return &s.CPU }},
 	{name: "defaultargs", value: func(s *Settings) any { return &s.Defaultargs }},
+	{name: "define", value: func(s *Settings) any { return &s.Define }},
 	{name: "demangle", value: func(s *Settings) any { return &s.Demangle }},
 	{name: "destructive", value: func(s *Settings) any { return &s.Destructive }},
 	{name: "dynvarsize", value: func(s *Settings) any { return &s.Dynvarsize }, isSize: true, min: 64},
+	{name: "empty", value: func(s *Settings) any { return &s.Empty }},
 	{name: "errtags", value: func(s *Settings) any { return &s.Errtags }},
-	{name: "flowindent", value: func(s *Settings) any { return &s.Flowindent }},
+	{name: "flowindent", value: func(s *Settings) any { return &s.Flowindent }, dynamic: true},
+	{name: "incdir", value: func(s *Settings) any { return &s.Incdir }},
 	{name: "jstackframes", value: func(s *Settings) any { return &s.Jstackframes }},
 	{name: "jstackstrsize", value: func(s *Settings) any { return &s.Jstackstrsize }, isSize: true},
+	{name: "libdir", value: func(s *Settings) any { return &s.Libdir }},
 	{name: "nspec", value: func(s *Settings) any { return &s.Nspec }},
 	{name: "oformat", value: func(s *Settings) any { return &s.Oformat }, words: []string{"text", "json"}},
-	{name: "quiet", value: func(s *Settings) any { return &s.Quiet }},
-	{name: "rawbytes", value: func(s *Settings) any { return &s.Rawbytes }},
+	{name: "pspec", value: func(s *Settings) any { return &s.Pspec }},
+	{name: "quiet", value: func(s *Settings) any { return &s.Quiet }, dynamic: true},
+	{name: "rawbytes", value: func(s *Settings) any { return &s.Rawbytes }, dynamic: true},
 	{name: "sites", value: func(s *Settings) any { return &s.Sites }, words: []string{"auto", "all", "blocks"}},
 	{name: "specsize", value: func(s *Settings) any { return &s.Specsize }, isSize: true},
 	{name: "stackframes", value: func(s *Settings) any { return &s.Stackframes }},
-	{name: "stackindent", value: func(s *Settings) any { return &s.Stackindent }},
+	{name: "stackindent", value: func(s *Settings) any { return &s.Stackindent }, dynamic: true},
 	{name: "statusrate", value: func(s *Settings) any { return &s.Statusrate }},
+	{name: "stdc", value: func(s *Settings) any { return &s.Stdc }, words: []string{"a", "c", "s", "t"}},
 	{name: "strsize", value: func(s *Settings) any { return &s.Strsize }, isSize: true, min: 2},
 	{name: "switchrate", value: func(s *Settings) any { return &s.Switchrate }},
 	{name: "temporal", value: func(s *Settings) any { return &s.Temporal }},
+	{name: "undef", value: func(s *Settings) any { return &s.Undef }},
 	{name: "ustackframes", value: func(s *Settings) any { return &s.Ustackframes }},
 	{name: "zdefs", value: func(s *Settings) any { return &s.Zdefs }},
 }
@@ -120,30 +146,73 @@ var options = []option{
 // Set sets an option from its text, NAME or NAME=VALUE.
 func (s *Settings) Set(text string) error {
 	name, value, given := strings.Cut(text, "=")
-	i, ok := slices.BinarySearchFunc(options, name, func(o option, name string) int { return strings.Compare(o.name, name) })
-	if !ok {
-		return fmt.Errorf("there is no option %q; the options are %s", name, optionNames())
+	o, err := findOption(name)
+	if err != nil {
+		return err
 	}
-	if err := options[i].set(s, value, given); err != nil {
+	if err := o.set(s, value, given); err != nil {
 		return fmt.Errorf("option %s: %w", name, err)
 	}
 	return nil
 }
 
-func optionNames() string {
+func findOption(name string) (*option, error) {
+	i, ok := slices.BinarySearchFunc(options, name, func(o option, name string) int { return strings.Compare(o.name, name) })
+	if ok {
+		return &options[i], nil
+	}
+	if why := absentOptions[name]; why != "" {
+		return nil, fmt.Errorf("the option %s is not for Linux: %s", name, why)
+	}
+	return nil, fmt.Errorf("there is no option %q; the options are %s", name, strings.Join(OptionNames(), " "))
+}
+
+// OptionNames returns the names of the options, sorted.
+func OptionNames() []string {
 	names := make([]string, len(options))
 	for i, o := range options {
 		names[i] = o.name
 	}
-	return strings.Join(names, " ")
+	return names
+}
+
+// absentOptions are those of libdtrace that have nothing to act upon here, and
+// why.
+var absentOptions = map[string]string{
+	"amin":        "programs are not refused for the stability of what they use",
+	"core":        "kinst dumps no core",
+	"ctfpath":     "types are those of the kernel's BTF",
+	"ctypes":      "types are those of the kernel's BTF",
+	"dtypes":      "types are those of the kernel's BTF",
+	"evaltime":    "a process is stopped before its first instruction, or where its libraries are loaded if probes are in it",
+	"grabanon":    "there is no anonymous tracing, which begins while the kernel boots",
+	"iregs":       "programs are compiled to BPF, which has its own registers",
+	"kdefs":       "names of the kernel's symbols are always resolved when the program is compiled",
+	"knodefs":     "names of the kernel's symbols are always resolved when the program is compiled",
+	"ldpath":      "programs are not linked into object files",
+	"linkmode":    "programs are not linked into object files",
+	"linktype":    "programs are not linked into object files",
+	"nolibs":      "there are no libraries but those of -L",
+	"pgmax":       "processes are not held",
+	"preallocate": "memory is allocated by the kernel",
+	"strip":       "programs are not linked into object files",
+	"syslibdir":   "there are no libraries but those of -L",
+	"tregs":       "programs are compiled to BPF, which has its own registers",
+	"udefs":       "names of the kernel's symbols are always resolved when the program is compiled",
+	"unodefs":     "names of the kernel's symbols are always resolved when the program is compiled",
 }
 
 func (o *option) set(s *Settings, text string, given bool) (err error) {
 	switch v := o.value(s).(type) {
 	case *bool:
 		*v, err = parseSwitch(text, given)
+	case *[]string:
+		if text == "" {
+			return errors.New("it takes a value")
+		}
+		*v = append(*v, text)
 	case *string:
-		if !slices.Contains(o.words, text) {
+		if o.words != nil && !slices.Contains(o.words, text) {
 			return fmt.Errorf("%q is none of its values, %s", text, strings.Join(o.words, ", "))
 		}
 		*v = text

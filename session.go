@@ -36,6 +36,8 @@ type Options struct {
 	Warn func(text string)
 	// Note gets what the user may want to know: what was left out, and why.
 	Note func(text string)
+	// Ended is told how each of the processes ended, from another goroutine.
+	Ended func(text string)
 	// Progress is told how many probes of how many are armed.
 	Progress func(done, total int)
 }
@@ -77,6 +79,9 @@ func Open(opts Options) (*Session, error) {
 	}
 	if opts.Note == nil {
 		opts.Note = func(string) {}
+	}
+	if opts.Ended == nil {
+		opts.Ended = func(string) {}
 	}
 	if opts.Progress == nil {
 		opts.Progress = func(int, int) {}

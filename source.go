@@ -32,11 +32,24 @@ type Source struct {
 	Text string
 }
 
+// Label returns the name of the source in dtrace(1)'s messages: the file's, or
+// the text up to the predicate and the actions.
+func (s Source) Label() string {
+	if s.Kind == Script {
+		return s.Name
+	}
+	if i := strings.IndexAny(s.Text, "{/;"); i >= 0 {
+		return s.Text[:i]
+	}
+	return s.Text
+}
+
 // A CompileError is what is wrong with a source.
 type CompileError struct {
 	Source Source
 	Errors syntax.ErrorList
 	tags   bool
+	part   func(syntax.Pos) string // of a program on the command line
 }
 
 // Error returns the first error, with its place.
@@ -53,7 +66,7 @@ func (e *CompileError) Detail(carets bool) string {
 		if e.tags && err.Tag != "" {
 			fmt.Fprintf(&b, "[%s] ", err.Tag)
 		}
-		b.WriteString(place(err.Pos))
+		b.WriteString(e.place(err.Pos))
 		b.WriteString(err.Msg)
 		if carets {
 			b.WriteString(caret(err.Pos))
@@ -62,16 +75,57 @@ func (e *CompileError) Detail(carets bool) string {
 	return b.String()
 }
 
-// place returns a position as a prefix: of a script by its line, of a program
-// on the command line only where it has several.
-func place(pos syntax.Pos) string {
+// place returns a position as a prefix: in a script its line, with the file if
+// that is another one, and in a program on the command line the part of the
+// clause, or the line if there are several.
+func (e *CompileError) place(pos syntax.Pos) string {
 	switch {
 	case !pos.IsValid():
 		return ""
-	case pos.Source.Name == "" && !strings.Contains(strings.TrimSpace(pos.Source.Text), "\n"):
-		return ""
+	case pos.Source.Name != e.Source.Name:
+		return fmt.Sprintf("%q, line %d: ", pos.Source.Name, pos.Line)
+	case e.Source.Kind == Script || strings.Contains(strings.TrimSpace(pos.Source.Text), "\n"):
+		return fmt.Sprintf("line %d: ", pos.Line)
+	case e.part != nil:
+		return e.part(pos)
 	}
-	return fmt.Sprintf("line %d: ", pos.Line)
+	return ""
+}
+
+// partOf returns the part of the program that a position is in, in dtrace(1)'s
+// words.
+func partOf(files []*syntax.File, pos syntax.Pos) string {
+	for _, f := range files {
+		for _, c := range clauses(f) {
+			if c.Pos().Source != pos.Source || before(pos, c.Pos()) || c.End.IsValid() && before(c.End, pos) {
+				continue
+			}
+			switch {
+			case len(c.Body) > 0 && !before(pos, start(c.Body[0])):
+				return "in action list: "
+			case c.Predicate != nil && !before(pos, start(c.Predicate)):
+				return "in predicate: "
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// start returns where the text of a node begins: an operator's position is
+// behind its left operand.
+func start(n syntax.Node) syntax.Pos {
+	first := n.Pos()
+	syntax.Inspect(n, func(x syntax.Expr) {
+		if before(x.Pos(), first) {
+			first = x.Pos()
+		}
+	})
+	return first
+}
+
+func before(a, b syntax.Pos) bool {
+	return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
 }
 
 // caret returns the line of a position and a caret below its column.

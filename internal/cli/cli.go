@@ -20,6 +20,10 @@ import (
 // version is set by the linker.
 var version = "unknown"
 
+// dtraceName is the name under which the command is dtrace(1) and no more: it
+// has no subcommands.
+const dtraceName = "dtrace"
+
 // Exit statuses, those of dtrace(1).
 const (
 	exitFatal = 1
@@ -33,12 +37,11 @@ func Main(args []string) int {
 	}
 	name := filepath.Base(args[0])
 	root := newRootCommand(name)
-	root.SetArgs(args[1:])
 	if len(args) < 2 || !isSubcommand(root, args[1]) {
 		// The words of a D program's arguments are no subcommands' names.
 		root = newTraceCommand(name)
-		root.SetArgs(rewriteModelFlags(args[1:]))
 	}
+	root.SetArgs(args[1:])
 	return status(name, root.ExecuteContext(context.Background()), os.Stderr)
 }
 
@@ -46,13 +49,20 @@ func Main(args []string) int {
 // the subcommands below it.
 func newRootCommand(name string) *cobra.Command {
 	root := newTraceCommand(name)
-	root.AddCommand(newDisasCommand(), newCheckCommand(), newVMCommand())
+	setHelp(root)
+	if name != dtraceName {
+		root.AddCommand(newDisasCommand(), newCheckCommand(), newVMCommand())
+		root.InitDefaultCompletionCmd()
+	}
 	return root
 }
 
 // isSubcommand reports whether a first argument names a subcommand: one of
 // ours, or of cobra's own (help, completion, __complete).
 func isSubcommand(root *cobra.Command, arg string) bool {
+	if !root.HasSubCommands() {
+		return false
+	}
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(arg)
 	if arg == cobra.ShellCompRequestCmd || arg == cobra.ShellCompNoDescRequestCmd {

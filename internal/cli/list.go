@@ -2,23 +2,34 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
-
-	"kinst"
 )
 
-// A probeTable prints probes as dtrace -l does.
-type probeTable struct{ w *bufio.Writer }
-
-func newProbeTable(out io.Writer) *probeTable {
-	t := &probeTable{bufio.NewWriter(out)}
-	fmt.Fprintf(t.w, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME")
-	return t
+// listProbes prints the probes that the sources name as dtrace -l does. Under
+// dtrace's own name, descriptions without probes do not change the exit status.
+func (t *tracer) listProbes(ctx context.Context, out io.Writer) error {
+	probes, unmatched, err := t.session.List(ctx, t.sources...)
+	if err != nil {
+		return t.describe(err)
+	}
+	w := bufio.NewWriter(out)
+	fmt.Fprintf(w, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME")
+	for _, p := range probes {
+		fmt.Fprintf(w, "%5d %10s %17s %33s %s\n", p.ID, p.Provider, p.Module, p.Function, p.Name)
+		if t.verbose {
+			printDescription(w, t.session.Describe(p))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, err := range unmatched {
+		t.warn(err.Error())
+	}
+	if len(unmatched) > 0 && t.name != dtraceName {
+		return exitError(exitFatal)
+	}
+	return nil
 }
-
-func (t *probeTable) row(p kinst.Probe) {
-	fmt.Fprintf(t.w, "%5d %10s %17s %33s %s\n", p.ID, p.Provider, p.Module, p.Function, p.Name)
-}
-
-func (t *probeTable) flush() error { return t.w.Flush() }

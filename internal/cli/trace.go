@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"kinst"
@@ -26,23 +24,30 @@ type tracer struct {
 	args    []string       // macro arguments
 	list    bool
 	compile bool
+	listing bool
+	rewrite bool
 	version bool
 	verbose bool
 	output  string
 	command []string
 	pids    []string
+	refusal error // why a flag cannot be obeyed
 
 	processes []*kinst.Process
 	session   *kinst.Session
 	arming    progress
 }
 
-const traceLong = `kinst traces any instruction of any kernel function of the running kernel,
-with programs in the language D.
+const traceLong = `Traces any instruction of any kernel function of the running kernel, with
+programs in the language D.
 
 A probe is PROVIDER:MODULE:FUNCTION:NAME. Those of the provider kinst are the
 instructions of the kernel: their names are offsets from the function's first
-byte, as "kinst disas FUNCTION" lists them.`
+byte, as "kinst disas FUNCTION" lists them. A PROGRAM is probes and what they do:
+
+  PROBE,... [/PREDICATE/] [{ACTIONS}] ...
+
+An empty field of a probe's description is any, and patterns (* ? [a-z]) work.`
 
 const traceExample = `  kinst -n 'kinst::vfs_read:9 {printf("%#x", regs[R_RSI]);}'
         one instruction, one register
@@ -54,134 +59,65 @@ const traceExample = `  kinst -n 'kinst::vfs_read:9 {printf("%#x", regs[R_RSI]);
         the instructions that can be probed
   kinst disas vfs_read
         the listing that the offsets come from
-  kinst -s script.d -c 'ls /'
-        a script, while a command runs`
+  kinst -s script.d -c 'ls /' 10
+        a script with $1 = 10, while a command runs
+  kinst vm -k 6.12 -- -n 'kinst::vfs_read:'
+        in a throwaway virtual machine`
 
 // newTraceCommand returns the command without its subcommands: what
 // dtrace(1) does.
 func newTraceCommand(name string) *cobra.Command {
 	t := &tracer{name: name}
 	cmd := &cobra.Command{
-		Use:           name + " [flags] [argument...]",
-		Short:         "trace any instruction of any kernel function",
-		Long:          traceLong,
-		Example:       traceExample,
-		Args:          cobra.ArbitraryArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		Use:                   name + " [FLAGS] [ARGUMENT...]",
+		DisableFlagsInUseLine: true,
+		Short:                 "trace any instruction of any kernel function",
+		Long:                  traceLong,
+		Example:               traceExample,
+		Args:                  cobra.ArbitraryArgs,
+		SilenceUsage:          true,
+		SilenceErrors:         true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t.args = append([]string{name}, args...)
 			return t.run(cmd)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		printHelp(cmd.OutOrStdout(), newRootCommand(name))
+	})
 	t.addFlags(cmd.Flags())
+	t.addCompletions(cmd)
 	return cmd
 }
 
-func (t *tracer) addFlags(f *pflag.FlagSet) {
-	f.SortFlags = false
-	source := func(kind kinst.SourceKind, long, short, arg, usage string) {
-		f.VarP(&sourceFlag{t, kind, arg}, long, short, usage)
-	}
-	source(kinst.Names, "name", "n", "program", "trace the probes that the program, probes [/predicate/] [{actions}], names")
-	source(kinst.Script, "script", "s", "file", "compile a script; - is the standard input")
-	source(kinst.Providers, "provider", "P", "provider", "trace all probes of a provider [/predicate/] [{actions}]")
-	source(kinst.Modules, "module", "m", "[provider:]module", "trace all probes of a module [/predicate/] [{actions}]")
-	source(kinst.Functions, "function", "f", "[[provider:]module:]function", "trace all probes of a function [/predicate/] [{actions}]")
-	source(kinst.IDs, "id", "i", "id", "trace the probe with this ID [/predicate/] [{actions}]")
-
-	set := func(option, long, short, usage string) {
-		f.VarP(&settingFlag{t, option, true}, long, short, usage)
-		f.Lookup(long).NoOptDefVal = "true"
-	}
-	f.VarP(&settingFlag{t, "", false}, "option", "x", "set an option, NAME or NAME=VALUE")
-	set("quiet", "quiet", "q", "print only what the program prints")
-	set("zdefs", "allow-no-match", "Z", "allow descriptions that match no probe")
-	f.VarP(&settingFlag{t, "bufsize", false}, "buffer-size", "b", "the size of each CPU's record buffer (k, m and g suffixes)")
-
-	f.BoolVarP(&t.list, "list", "l", false, "list the matching probes, trace nothing")
-	f.BoolVarP(&t.compile, "compile-only", "e", false, "compile the program, then exit")
-	f.StringArrayVarP(&t.command, "command", "c", nil, "run a command and trace until it ends; $target is its process ID")
-	f.StringArrayVarP(&t.pids, "pid", "p", nil, "trace until the process with this ID ends; $target is it")
-	f.StringVarP(&t.output, "output", "o", "", "append the output to a file")
-	f.BoolVarP(&t.verbose, "verbose", "v", false, "say what is left out and why")
-	f.BoolVarP(&t.version, "version", "V", false, "print the version")
-}
-
-// rewriteModelFlags drops -32 and -64, which a POSIX flag parser would take
-// for two flags. Both are of dtrace(1): the data model, which here is the
-// kernel's.
-func rewriteModelFlags(args []string) []string {
-	var out []string
-	for i, a := range args {
-		if a == "--" {
-			return append(out, args[i:]...)
-		}
-		if a != "-64" {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// A sourceFlag appends a piece of D to the tracer's, in the order in which
-// the flags stand.
-type sourceFlag struct {
-	t    *tracer
-	kind kinst.SourceKind
-	arg  string
-}
-
-func (f *sourceFlag) String() string { return "" }
-func (f *sourceFlag) Type() string   { return f.arg }
-func (f *sourceFlag) Set(text string) error {
-	f.t.sources = append(f.t.sources, kinst.Source{Kind: f.kind, Text: text})
-	return nil
-}
-
-// A settingFlag sets an option: the one that it names, or -x NAME=VALUE.
-type settingFlag struct {
-	t      *tracer
-	option string
-	isBool bool
-}
-
-func (f *settingFlag) String() string   { return "" }
-func (f *settingFlag) IsBoolFlag() bool { return f.isBool }
-func (f *settingFlag) Type() string {
+func (t *tracer) run(cmd *cobra.Command) error {
 	switch {
-	case f.isBool:
-		return "bool"
-	case f.option != "":
-		return "size"
-	}
-	return "name[=value]"
-}
-
-func (f *settingFlag) Set(text string) error {
-	switch {
-	case f.isBool:
-		text = f.option
-	case f.option != "":
-		text = f.option + "=" + text
-	}
-	f.t.sets = append(f.t.sets, text)
-	return nil
-}
-
-func (t *tracer) run(cmd *cobra.Command) (err error) {
-	if t.version {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: kinst %s\n", t.name, version)
-		return nil
-	}
-	if len(t.sources) == 0 && !t.list {
+	case t.refusal != nil:
+		return usageError{t.refusal}
+	case t.list && t.version:
+		return usageError{errors.New("only one of the flags -l and -V can be given at a time")}
+	case t.version:
+		return t.printVersion(cmd.OutOrStdout())
+	case len(t.sources) == 0 && !t.list:
 		if cmd.Flags().NFlag() == 0 && len(t.args) == 1 {
-			fmt.Fprint(cmd.ErrOrStderr(), cmd.UsageString())
+			printHelp(cmd.ErrOrStderr(), newRootCommand(t.name))
 			return exitError(exitUsage)
 		}
-		return usageError{errors.New("no probes are specified; name some with -n, -s, -P, -m, -f or -i")}
+		return errors.New("no probes specified: name some with -n, -s, -f, -m, -P or -i")
 	}
+	return t.open(cmd)
+}
+
+// printVersion prints the version, and of D's the one that libdtrace calls
+// its own.
+func (t *tracer) printVersion(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "%s: Sun D 1.13 (kinst %s)\n", t.name, version)
+	return err
+}
+
+// open opens a session, with the processes to be watched, and works in it.
+func (t *tracer) open(cmd *cobra.Command) (err error) {
 	settings, err := t.settings()
 	if err != nil {
 		return err
@@ -189,7 +125,6 @@ func (t *tracer) run(cmd *cobra.Command) (err error) {
 	if err := t.readScripts(cmd.InOrStdin()); err != nil {
 		return err
 	}
-
 	ctx, stop := interrupts(cmd.Context())
 	defer stop()
 	defer func() {
@@ -206,21 +141,26 @@ func (t *tracer) run(cmd *cobra.Command) (err error) {
 		Processes: t.processes,
 		Warn:      t.warn,
 		Note:      t.note,
+		Ended:     t.notice,
 		Progress:  t.progress(),
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.session.Close()) }()
-	out, err := t.openOutput(cmd.OutOrStdout())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, out.Close()) }()
 	if t.list {
-		return t.listProbes(ctx, out)
+		return t.withOutput(cmd.OutOrStdout(), func(out io.Writer) error { return t.listProbes(ctx, out) })
 	}
-	return t.trace(ctx, out)
+	program, err := t.session.Compile(ctx, t.sources...)
+	if err != nil {
+		return t.describe(err)
+	}
+	return t.withOutput(cmd.OutOrStdout(), func(out io.Writer) error {
+		if err := t.show(ctx, program, out); err != nil || t.compile {
+			return err
+		}
+		return t.trace(ctx, program, out)
+	})
 }
 
 // settings returns the options' values: the defaults, changed by -x.
@@ -228,7 +168,7 @@ func (t *tracer) settings() (*kinst.Settings, error) {
 	s := kinst.NewSettings()
 	for _, set := range t.sets {
 		if err := s.Set(set); err != nil {
-			return nil, usageError{err}
+			return nil, fmt.Errorf("failed to set -x %s: %w", set, err)
 		}
 	}
 	return s, nil
@@ -271,7 +211,7 @@ func (t *tracer) startProcesses() error {
 	for _, text := range t.pids {
 		pid, err := strconv.Atoi(text)
 		if err != nil || pid <= 0 {
-			return usageError{fmt.Errorf("invalid process ID %q", text)}
+			return fmt.Errorf("invalid pid: %s", text)
 		}
 		p, err := kinst.GrabProcess(pid)
 		if err != nil {
@@ -282,49 +222,63 @@ func (t *tracer) startProcesses() error {
 	return nil
 }
 
-// openOutput opens the file of -o, to append to it, or takes the standard
-// output.
-func (t *tracer) openOutput(stdout io.Writer) (io.WriteCloser, error) {
+// withOutput calls f with the file of -o, to append to it, or with the
+// standard output. Where that is a pipe whose reader goes away, so does this
+// process.
+func (t *tracer) withOutput(stdout io.Writer, f func(out io.Writer) error) error {
 	if t.output == "" {
-		return nopCloser{stdout}, nil
+		return f(stdout)
 	}
-	f, err := os.OpenFile(t.output, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	file, err := os.OpenFile(t.output, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
-		return nil, fmt.Errorf("failed to open the output file: %w", err)
+		return fmt.Errorf("failed to open the output file: %w", err)
 	}
-	return f, nil
+	return errors.Join(f(file), file.Close())
 }
 
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }
-
-func (t *tracer) listProbes(ctx context.Context, out io.Writer) error {
-	probes, err := t.session.List(ctx, t.sources...)
-	w := newProbeTable(out)
-	for _, p := range probes {
-		w.row(p)
+// show prints what was asked for of the compiled program.
+func (t *tracer) show(ctx context.Context, program *kinst.Program, out io.Writer) error {
+	if t.rewrite {
+		for _, src := range t.sources {
+			if err := t.session.Rewrite(out, src); err != nil {
+				return t.describe(err)
+			}
+		}
 	}
-	return errors.Join(w.flush(), t.describe(err))
+	if t.listing {
+		if err := program.Listing(os.Stderr); err != nil {
+			return err
+		}
+	}
+	if t.verbose && t.compile {
+		return t.reportStability(ctx, program, out)
+	}
+	return nil
 }
 
-// trace compiles and runs the program.
-func (t *tracer) trace(ctx context.Context, out io.Writer) error {
-	program, err := t.session.Compile(ctx, t.sources...)
-	if err != nil {
-		return t.describe(err)
-	}
-	if t.compile {
-		return nil
-	}
-	err = t.session.Start(ctx, program)
+// trace runs the program.
+func (t *tracer) trace(ctx context.Context, program *kinst.Program, out io.Writer) error {
+	err := t.session.Start(ctx, program)
 	t.arming.clear()
 	if err != nil {
 		return err
 	}
 	t.reportMatches(program)
+	if t.verbose {
+		if err := t.reportStability(ctx, program, out); err != nil {
+			return err
+		}
+	}
+	if t.session.Settings().Destructive {
+		t.notice("allowing destructive actions")
+	}
 	vm.NotifyReady()
+	ctx, stop := untilUnread(ctx, os.Stdout, t.output == "")
+	defer stop()
 	status, err := t.session.Consume(ctx, out)
+	if cause := context.Cause(ctx); errors.Is(cause, unix.EPIPE) {
+		return cause
+	}
 	if err != nil {
 		return err
 	}
@@ -353,20 +307,17 @@ func (t *tracer) describe(err error) error {
 
 // reportMatches says how many probes each source matched.
 func (t *tracer) reportMatches(program *kinst.Program) {
-	if t.session.Settings().Quiet {
-		return
-	}
 	for i, src := range t.sources {
-		kind, text := "description", src.Text
+		kind := "description"
 		if src.Kind == kinst.Script {
-			kind, text = "script", src.Name
+			kind = "script"
 		}
 		n := program.Matched(i)
 		plural := "s"
 		if n == 1 {
 			plural = ""
 		}
-		fmt.Fprintf(os.Stderr, "%s: %s '%s' matched %d probe%s\n", t.name, kind, text, n, plural)
+		t.notice(fmt.Sprintf("%s '%s' matched %d probe%s", kind, src.Label(), n, plural))
 	}
 }
 
@@ -377,6 +328,13 @@ func (t *tracer) progress() func(done, total int) {
 	}
 	t.arming.w = os.Stderr
 	return t.arming.update
+}
+
+// notice says what goes unsaid under -q.
+func (t *tracer) notice(text string) {
+	if !t.session.Settings().Quiet {
+		t.warn(text)
+	}
 }
 
 func (t *tracer) warn(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", t.name, text) }
@@ -390,20 +348,4 @@ func (t *tracer) note(text string) {
 func isTerminal(f *os.File) bool {
 	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	return err == nil
-}
-
-// interrupts returns a context that ends with the first SIGINT, SIGTERM or
-// SIGHUP; the second one ends the process. SIGPIPE is left to the errors of
-// write(2), so that what is armed is taken out in order.
-func interrupts(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
-	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
-	go func() {
-		<-signals
-		signal.Reset(unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
-		cancel()
-	}()
-	return ctx, cancel
 }

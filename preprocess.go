@@ -1,0 +1,83 @@
+package kinst
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"kinst/internal/dlang/syntax"
+)
+
+// stdin is what the preprocessor calls its standard input.
+const stdin = "<stdin>"
+
+// preprocess runs the C preprocessor on a script. It gets the script from its
+// standard input, without an interpreter line, which it would not understand.
+func (s *Session) preprocess(src Source) (string, error) {
+	text := src.Text
+	if strings.HasPrefix(text, "#!") {
+		if i := strings.IndexByte(text, '\n'); i >= 0 {
+			text = text[i:]
+		} else {
+			text = ""
+		}
+	}
+	cmd := exec.Command(s.settings.Cpppath, s.cppArgs()...)
+	cmd.Stdin = strings.NewReader(text)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return "", fmt.Errorf("failed to compile script %s: the preprocessor %s ended with %v", src.Name, s.settings.Cpppath, err)
+	case errors.Is(err, exec.ErrNotFound):
+		return "", fmt.Errorf("failed to compile script %s: there is no preprocessor %s; install the package cpp, or name one with -x cpppath=PATH", src.Name, s.settings.Cpppath)
+	case err != nil:
+		return "", fmt.Errorf("failed to compile script %s: failed to run the preprocessor: %w", src.Name, err)
+	}
+	return string(out), nil
+}
+
+// dVersion is the value of __SUNW_D_VERSION: D 1.13, four bits of major, eight
+// of minor number, twelve of a third.
+const dVersion = 1<<24 | 13<<12
+
+// cppArgs are the preprocessor's arguments. The C that -X asks for is chosen by
+// the options of GNU cpp that come nearest.
+func (s *Session) cppArgs() []string {
+	set := s.settings
+	args := []string{"-D__SUNW_D=1", fmt.Sprintf("-D__SUNW_D_VERSION=%#x", dVersion)}
+	switch set.Stdc {
+	case "c":
+		args = append(args, "-std=c11")
+	case "s":
+		args = append(args, "-traditional-cpp")
+	}
+	for _, list := range []struct {
+		flag   string
+		values []string
+	}{{"-D", set.Define}, {"-U", set.Undef}, {"-I", set.Incdir}} {
+		for _, v := range list.values {
+			args = append(args, list.flag+v)
+		}
+	}
+	if set.Cpphdrs {
+		args = append(args, "-H")
+	}
+	return append(args, "-")
+}
+
+// included returns a file that the preprocessor's output refers to, for the
+// places of errors.
+func (s *Session) included(src Source, name string) *syntax.Source {
+	file := &syntax.Source{Name: name}
+	if name == stdin {
+		file.Name, file.Text = src.Name, src.Text
+	} else if text, err := os.ReadFile(name); err == nil {
+		file.Text = string(text)
+	}
+	s.texts[file] = src
+	return file
+}
