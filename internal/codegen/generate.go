@@ -43,7 +43,9 @@ type generator struct {
 	unit   *Unit
 	class  class
 	ctx    reg
-	exitTo label // the end of the program
+	exitTo label // the end of the program, where it gives back what it took
+	end    label // behind that
+	piece  int   // where on the stack the index of its piece of the pool is
 
 	scopes []map[resource]reg // resources at hand, innermost last
 	clause *clause            // that is being written
@@ -58,7 +60,8 @@ type generator struct {
 
 func newGenerator(c *compiler, u *Unit) *generator {
 	g := &generator{compiler: c, unit: u, class: hookClass[u.Context.Hook], bound: make(map[*types.Binding]value)}
-	g.exitTo = g.newLabel()
+	g.end = g.newLabel()
+	g.exitTo = g.end
 	return g
 }
 
@@ -86,6 +89,7 @@ func (g *generator) program() (err error) {
 		g.whileTracing()
 	}
 	g.unlessTask()
+	g.exitTo = g.newLabel()
 	g.emit(ins{kind: start})
 	g.scope(func() {
 		if g.unit.Context.Lookup == provider.LookupKey {
@@ -97,6 +101,8 @@ func (g *generator) program() (err error) {
 		}
 	})
 	g.place(g.exitTo)
+	g.emit(ins{kind: finish})
+	g.place(g.end)
 	g.exit(noReg)
 	g.expand()
 	return nil
@@ -265,6 +271,9 @@ func (g *generator) demands() []demand {
 		}
 	}
 	return all
+	if d := &all[resScratch]; g.pooled() && len(d.clauses) > 0 {
+		d.always, d.shared = true, g.newReg()
+	}
 }
 
 // expand replaces the needs by the code that fetches the resources. What
@@ -288,6 +297,10 @@ func (g *generator) expand() {
 			g.fetch(i.res, i.dst)
 		default:
 			same[i.dst] = d.shared
+		case i.kind == finish:
+			if g.pooled() && all[resScratch].shared != noReg {
+				g.givePiece()
+			}
 			if !d.always {
 				late := g.newLabel()
 				g.jumpIfImm(asm.JNE, w64, d.shared, 0, late)
@@ -322,7 +335,11 @@ func (g *generator) fetchShared(all []demand) {
 func (g *generator) fetch(r resource, dst reg) {
 	switch r {
 	case resScratch:
-		g.fetchScratch(dst)
+		if g.pooled() {
+			g.takePiece(dst)
+		} else {
+			g.fetchScratch(dst)
+		}
 	case resIndex:
 		g.fetchIndex(dst)
 	case resTime:

@@ -34,6 +34,7 @@ const (
 	param                    // dst = argument imm; at the start only
 	exit                     // return src, or 0
 	start                    // where expand puts what several clauses need
+	finish                   // where expand gives back what was taken
 	need                     // dst = res, a resource that expand may move to the start
 )
 

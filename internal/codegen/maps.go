@@ -50,6 +50,10 @@ func (c *compiler) fixedMap(name string) {
 		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(record.Losses)}
 	case scratchMap:
 		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.PerCPUArray, KeySize: 4, MaxEntries: uint32(classes)}
+	case poolMap:
+		c.maps[name] = c.poolMap()
+	case piecesMap:
+		c.maps[name] = c.piecesMap()
 	}
 }
 
@@ -74,8 +78,10 @@ func (c *compiler) finish() {
 	contents := make([]byte, m.ValueSize)
 	copy(contents, c.globals.bytes)
 	m.Contents = []ebpf.MapKV{{Key: uint32(0), Value: contents}}
-	if m := c.maps[scratchMap]; m != nil {
-		m.ValueSize = uint32((c.scratch + 7) &^ 7)
+	for _, name := range []string{scratchMap, piecesMap} {
+		if m := c.maps[name]; m != nil {
+			m.ValueSize = uint32((c.scratch + 7) &^ 7)
+		}
 	}
 	if m := c.maps[selfMap]; m != nil {
 		m.ValueSize = uint32(c.self)
