@@ -160,7 +160,7 @@ func (g *generator) tracemem(s *segment, a *types.Action, fields []record.Field)
 func (g *generator) record(x types.Expr, to region, t *record.Type) {
 	switch t.Kind {
 	case record.ProbeProvider, record.ProbeModule, record.ProbeFunction, record.ProbeName:
-		g.store(to.base, to.off, g.get(resIndex), 4)
+		g.putIndex(to)
 	case record.String:
 		g.stringInto(x, region{to.base, to.off, t.Size})
 	case record.Struct, record.Array, record.Bytes, record.Float:
@@ -195,13 +195,11 @@ func (g *generator) processInto(to region) {
 
 // stackInto writes the addresses of a stack, 0 behind the last.
 func (g *generator) stackInto(x *types.StackExpr, to region) {
-	flags := uint64(0)
 	if x.User {
 		g.processInto(to)
 		to = to.at(8)
-		flags = 1 << 8 // BPF_F_USER_STACK
 	}
-	size := 8 * x.Frames
-	g.zero(region{to.base, to.off, size})
-	g.call(asm.FnGetStack, g.ctx, g.addr(to), g.constant(uint64(size), w64), g.constant(flags, w64))
+	to.size = 8 * x.Frames
+	g.zero(to)
+	g.getStack(to, x.User)
 }

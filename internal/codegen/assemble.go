@@ -165,7 +165,7 @@ func (w *assembler) alu(i *ins, out asm.Instruction) {
 
 func (w *assembler) jump(i *ins) {
 	out := asm.Instruction{OpCode: i.op, Offset: -1, Constant: i.imm}
-	if i.op.JumpOp() != asm.Ja {
+	if i.compares() {
 		out.Dst = w.read(i.dst, temp0)
 		if i.op.Source() == asm.RegSource {
 			out.Src = w.read(i.src, temp1)

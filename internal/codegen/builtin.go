@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/features"
 
 	"kinst/internal/dlang/types"
 	"kinst/internal/provider"
@@ -37,6 +38,14 @@ func (g *generator) builtin(x *types.BuiltinRef) reg {
 		g.load(wall, g.get(resGlobals), wallOffset, 8)
 		g.alu(asm.Add, w64, wall, g.get(resTime))
 		return wall
+	case types.Caller:
+		return g.caller(false)
+	case types.UCaller:
+		return g.caller(true)
+	case types.StackDepth:
+		return g.depth(false)
+	case types.UStackDepth:
+		return g.depth(true)
 	case types.ID:
 		return g.probeID()
 	case types.Epid:
@@ -54,6 +63,9 @@ func (g *generator) upper(r reg) reg {
 
 // register reads a register of the probed place.
 func (g *generator) register(x *types.Reg) reg {
+	if x.User {
+		return g.userRegister(x)
+	}
 	r := g.newReg()
 	g.load(r, g.ctx, x.Register.Offset, 8)
 	if x.Register.Name == g.opts.Arch.PC && g.unit.Context.IPBias != 0 {
@@ -63,6 +75,74 @@ func (g *generator) register(x *types.Reg) reg {
 		g.aluImm(asm.And, w64, r, 1<<(8*x.Register.Size)-1)
 	}
 	return r
+}
+
+// userRegister reads a register of the user's, as saved when the thread entered
+// the kernel.
+func (g *generator) userRegister(x *types.Reg) reg {
+	base := g.userRegs(x)
+	t := types.TypeUlong
+	if x.Register.Size < 8 {
+		t = types.TypeUint
+	}
+	return (&kernelObject{g.addressOf(base, x.Register.Offset), t}).load(g)
+}
+
+// userRegs is the address of the user's registers.
+func (g *generator) userRegs(x *types.Reg) reg {
+	if features.HaveProgramHelper(programTypes[g.unit.Context.Hook], asm.FnTaskPtRegs) == nil {
+		return g.call(asm.FnTaskPtRegs, g.call(asm.FnGetCurrentTaskBtf))
+	}
+	if x.Base == nil {
+		g.fail("uregs[ ]: this kernel does not tell where they are (bpf_task_pt_regs), nor do its types")
+	}
+	return g.scalar(x.Base)
+}
+
+// userStack is BPF_F_USER_STACK.
+const userStack = 1 << 8
+
+// caller is the return address of the current function: the second address of
+// the stack.
+func (g *generator) caller(user bool) (r reg) {
+	g.memory(func() {
+		at := region{fp, g.stack(16), 16}
+		g.zero(at)
+		g.getStack(at, user)
+		r = g.newReg()
+		g.load(r, at.base, at.off+8, 8)
+	})
+	return r
+}
+
+// depth is how many frames a stack has.
+func (g *generator) depth(user bool) (r reg) {
+	g.memory(func() {
+		n := g.getStack(g.scratchTemp(8*maxDepth), user)
+		r = g.copyOf(n, w64)
+		some := g.newLabel()
+		g.jumpIfImm(asm.JSGT, w64, r, 0, some)
+		g.set(r, 0, w64)
+		g.place(some)
+		g.aluImm(asm.RSh, w64, r, 3)
+	})
+	return r
+}
+
+// maxDepth is the kernel's PERF_MAX_STACK_DEPTH.
+const maxDepth = 127
+
+// getStack writes the addresses of a stack and returns how many bytes these
+// are.
+func (g *generator) getStack(to region, user bool) reg {
+	flags := uint64(0)
+	switch {
+	case user:
+		flags = userStack
+	case g.class == classRun || g.class == classRaw:
+		flags = 1 // without the program's own frame
+	}
+	return g.call(asm.FnGetStack, g.ctx, g.addr(to), g.constant(uint64(to.size), w64), g.constant(flags, w64))
 }
 
 // argument is argn, 64 bits, 0 beyond the probe's arguments.

@@ -16,7 +16,7 @@ const (
 	// at most: a loop of a BPF program must end, and the verifier goes through
 	// all its turns.
 	chillBytes = 32 << 10
-	chillTurns = 100_000
+	chillTurns = 20_000
 )
 
 // chill is chill(nanoseconds): it keeps the processor busy for so long.
@@ -28,22 +28,22 @@ func (g *generator) chill(ns reg) {
 	g.jumpIfImm(asm.JLE, w64, ns, maxChill, good)
 	g.fault(record.FaultIllegalOp, noReg)
 	g.place(good)
-	g.callSub(subChill, ns)
+	g.callSub(g.sub("chill", buildChill), ns, g.turn())
 }
 
-// subChill is (nanoseconds).
-var subChill = &subprogram{"kinst_chill", func(c *code) {
-	ns := c.param(0)
+// buildChill is (nanoseconds, turn).
+func buildChill(c *code, _ *compiler) {
+	ns, turn := c.param(0), c.param(1)
 	start := c.call(asm.FnKtimeGetNs)
-	turn := c.constant(0, w64)
-	again, done := c.newLabel(), c.newLabel()
-	c.place(again)
-	passed := c.copyOf(c.call(asm.FnKtimeGetNs), w64)
-	c.alu(asm.Sub, w64, passed, start)
-	c.jumpIf(asm.JGE, w64, passed, ns, done)
-	c.call(asm.FnProbeReadKernel, c.mapValue(chillMap, 0), c.constant(chillBytes, w64), c.mapValue(chillMap, chillBytes))
-	c.aluImm(asm.Add, w64, turn, 1)
-	c.jumpIfImm(asm.JLT, w64, turn, chillTurns, again)
-	c.place(done)
+	turns := chillTurns
+	if c.mayGoto {
+		turns = 100 * chillTurns
+	}
+	c.loop(turn, turns, func(_ reg, l loop) {
+		passed := c.copyOf(c.call(asm.FnKtimeGetNs), w64)
+		c.alu(asm.Sub, w64, passed, start)
+		l.leave(asm.JGE, passed, ns)
+		c.call(asm.FnProbeReadKernel, c.mapValue(chillMap, 0), c.constant(chillBytes, w64), c.mapValue(chillMap, chillBytes))
+	})
 	c.exit(noReg)
-}}
+}

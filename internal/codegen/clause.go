@@ -65,7 +65,11 @@ func (g *generator) tail() {
 	g.place(c.stopped)
 	g.scope(func() {
 		where := g.constant(uint64(c.home.Index)<<32, w64)
-		g.alu(asm.Or, w64, where, g.get(resIndex))
+		if g.oneProbe() {
+			g.set(where, uint64(c.home.Index)<<32|uint64(g.unit.First), w64)
+		} else {
+			g.alu(asm.Or, w64, where, g.get(resIndex))
+		}
 		g.callSub(g.sub("fault", buildFault), where, c.what, c.value)
 	})
 }
@@ -150,7 +154,7 @@ type segment struct {
 func (g *generator) header(s *segment) {
 	g.store(s.base, s.off+record.TimeOffset, g.get(resTime), 8)
 	g.storeImm(s.base, s.off+record.ClauseOffset, int64(s.Index), 4)
-	g.store(s.base, s.off+record.ProbeOffset, g.get(resIndex), 4)
+	g.putIndex(s.at(record.ProbeOffset))
 	if s.base == fp {
 		g.zero(s.at(record.HeaderSize))
 	}
@@ -158,6 +162,18 @@ func (g *generator) header(s *segment) {
 		g.store(s.base, s.off+s.speculation.Offset, g.clause.speculation, 4)
 	}
 }
+
+// putIndex writes the index of the probe that fired.
+func (g *generator) putIndex(to region) {
+	if g.oneProbe() {
+		g.storeImm(to.base, to.off, int64(g.unit.First), 4)
+		return
+	}
+	g.store(to.base, to.off, g.get(resIndex), 4)
+}
+
+// oneProbe reports whether the program can fire for one probe only.
+func (g *generator) oneProbe() bool { return len(g.unit.Probes) == 1 }
 
 // send hands the record to user space.
 func (g *generator) send(s *segment) {

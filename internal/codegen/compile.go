@@ -31,6 +31,10 @@ type Options struct {
 	Nspec      int // speculations: 1
 	CPUs       int // that there can be: those of this machine
 
+	// BoundedLoops writes loops as kernels before 6.9 need them, also where the
+	// running kernel would take others.
+	BoundedLoops bool
+
 	// ID returns the number of a probe, as -l prints it, for the variable id.
 	// Nil numbers probes by their place in the session's table, from 1.
 	ID func(*provider.Probe) uint32
@@ -158,7 +162,7 @@ func (c *compiler) unit(u *Unit) (asm.Instructions, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err = withSubprograms(out, g.called())
+	out, err = c.withSubprograms(out, g.called())
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +183,7 @@ func (c *code) assembled(prefix string) (asm.Instructions, error) {
 
 // withSubprograms appends the subprograms that a program calls, directly or
 // not.
-func withSubprograms(out asm.Instructions, subs []*subprogram) (asm.Instructions, error) {
+func (c *compiler) withSubprograms(out asm.Instructions, subs []*subprogram) (asm.Instructions, error) {
 	seen := make(map[*subprogram]bool)
 	for len(subs) > 0 {
 		s := subs[0]
@@ -188,7 +192,7 @@ func withSubprograms(out asm.Instructions, subs []*subprogram) (asm.Instructions
 			continue
 		}
 		seen[s] = true
-		body, more, err := s.instructions()
+		body, more, err := s.instructions(!c.opts.BoundedLoops && haveMayGoto())
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}

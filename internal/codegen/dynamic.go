@@ -94,7 +94,7 @@ func (e *element) store(g *generator, v reg) {
 	g.jump(done)
 	g.place(absent)
 	g.jumpIfImm(asm.JEq, w64, v, 0, done)
-	g.memory(func() {
+	g.aside(func() {
 		value := g.temp(e.size)
 		g.storeImm(value.base, value.off, 0, 8)
 		g.store(value.base, value.off, v, e.t.Base().Size)
@@ -153,7 +153,7 @@ func (e *elementPart) store(g *generator, v reg) {
 	(&object{g.shifted(at, e.part), e.t}).store(g, v)
 	g.jump(done)
 	g.place(absent)
-	g.memory(func() {
+	g.aside(func() {
 		value := g.scratchTemp(e.size)
 		g.zero(value)
 		(&object{g.shifted(value, e.part), e.t}).store(g, v)
@@ -162,20 +162,29 @@ func (e *elementPart) store(g *generator, v reg) {
 	g.place(done)
 }
 
-// variableInto copies a string variable.
-func (g *generator) variableInto(x *types.VarRef, to region) {
-	switch loc := g.locateVar(x).(type) {
-	case *object:
-		g.copyString(to, str{region: loc.region})
-	case *element:
-		none, end := g.newLabel(), g.newLabel()
-		at := loc.find(g, none)
-		g.copyString(to, str{region: region{base: at, size: loc.size}})
-		g.jump(end)
-		g.place(none)
-		g.setNull(to)
-		g.place(end)
+// variableInto copies a string that is a variable or a member of one.
+func (g *generator) variableInto(x types.Expr, to region) {
+	loc := g.locateObject(x)
+	if o, ok := loc.(*object); ok {
+		g.copyString(to, str{region: o.region})
+		return
 	}
+	none, end := g.newLabel(), g.newLabel()
+	var at region
+	switch loc := loc.(type) {
+	case *element:
+		at = region{base: loc.find(g, none), size: loc.size}
+	case *elementPart:
+		at = g.shifted(region{base: loc.find(g, none), size: loc.size}, loc.part)
+	case *kernelObject:
+		g.readString(asm.FnProbeReadKernelStr, to, loc.addr)
+		return
+	}
+	g.copyString(to, str{region: at})
+	g.jump(end)
+	g.place(none)
+	g.setNull(to)
+	g.place(end)
 }
 
 // assignObject assigns a string or a struct.

@@ -149,6 +149,10 @@ func (g *generator) memory(f func()) {
 	g.frame, g.scratchUsed = frame, max(scratch, g.heapEnd)
 }
 
+// aside runs f for code on some of the ways through the program: neither the
+// memory that it takes nor the resources outlast it.
+func (g *generator) aside(f func()) { g.scope(func() { g.memory(f) }) }
+
 // A region is memory that the verifier knows to be ours.
 type region struct {
 	base reg
@@ -193,11 +197,13 @@ func (g *generator) zero(r region) {
 		g.call(asm.FnProbeReadKernel, g.addr(r), g.constant(uint64(r.size), w64), g.mapValue(globalsMap, g.zeros(r.size)))
 		return
 	}
-	n := 0
-	for _, size := range []int{8, 4, 2, 1} {
-		for ; r.size-n >= size; n += size {
-			g.storeImm(r.base, r.off+n, 0, size)
+	for n := 0; n < r.size; {
+		size := 8
+		for size > r.size-n || (r.off+n)%size != 0 {
+			size /= 2
 		}
+		g.storeImm(r.base, r.off+n, 0, size)
+		n += size
 	}
 }
 
@@ -265,15 +271,15 @@ func (g *generator) demands() []demand {
 		d.clauses[i.clause] = true
 		d.always = d.always || i.clause < 0 || g.unit.Clauses[i.clause].Predicate == nil
 	}
+	if d := &all[resScratch]; g.pooled() && len(d.clauses) > 0 {
+		d.always, d.shared = true, g.newReg()
+	}
 	for r := range all {
-		if len(all[r].clauses) > 1 && (all[r].always || resource(r) == resTime) {
+		if all[r].shared == noReg && len(all[r].clauses) > 1 && (all[r].always || resource(r) == resTime) {
 			all[r].shared = g.newReg()
 		}
 	}
 	return all
-	if d := &all[resScratch]; g.pooled() && len(d.clauses) > 0 {
-		d.always, d.shared = true, g.newReg()
-	}
 }
 
 // expand replaces the needs by the code that fetches the resources. What
@@ -291,16 +297,16 @@ func (g *generator) expand() {
 		switch d := &all[i.res]; {
 		case i.kind == start:
 			g.fetchShared(all)
+		case i.kind == finish:
+			if g.pooled() && all[resScratch].shared != noReg {
+				g.givePiece()
+			}
 		case i.kind != need:
 			g.list = append(g.list, i)
 		case d.shared == noReg:
 			g.fetch(i.res, i.dst)
 		default:
 			same[i.dst] = d.shared
-		case i.kind == finish:
-			if g.pooled() && all[resScratch].shared != noReg {
-				g.givePiece()
-			}
 			if !d.always {
 				late := g.newLabel()
 				g.jumpIfImm(asm.JNE, w64, d.shared, 0, late)

@@ -62,6 +62,8 @@ type code struct {
 	labels int
 	pos    syntax.Pos
 
+	mayGoto bool // loops may use may_goto
+
 	frame, maxFrame int // bytes of stack in use now, and at most
 }
 
@@ -263,6 +265,12 @@ func (c *code) addressOf(base reg, off int) reg {
 	return dst
 }
 
+// compares reports whether a jump depends on registers.
+func (i *ins) compares() bool {
+	op := i.op.JumpOp()
+	return op != asm.Ja && op != asm.JCOND
+}
+
 // uses calls f for each register that the instruction reads.
 func (i *ins) uses(f func(*reg)) {
 	switch i.kind {
@@ -284,7 +292,7 @@ func (i *ins) uses(f func(*reg)) {
 			f(&i.dst)
 		}
 	case jump:
-		if i.op.JumpOp() == asm.Ja {
+		if !i.compares() {
 			return
 		}
 		f(&i.dst)

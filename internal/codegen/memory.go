@@ -217,6 +217,12 @@ func (g *generator) copyObject(x types.Expr, to region) {
 		g.bind(x)
 		g.copyObject(x.Body, to)
 		return
+	case *types.StructExpr:
+		g.zero(to)
+		for i, m := range x.Members {
+			g.memberInto(x.Values[i], to, m)
+		}
+		return
 	}
 	switch loc := g.locatePart(g.part(x), x.Type()).(type) {
 	case *object:
@@ -231,6 +237,24 @@ func (g *generator) copyObject(x types.Expr, to region) {
 		g.place(none)
 		g.zero(to)
 		g.place(end)
+	}
+}
+
+// memberInto writes a member of a struct in memory.
+func (g *generator) memberInto(x types.Expr, whole region, m types.Member) {
+	size := m.Type.Base().Size
+	if m.Bits != 0 {
+		first := m.Offset / (8 * size) * size
+		unit := &types.Type{Kind: types.Int, Size: size}
+		f := &bitField{of: &object{whole.at(first), unit}, t: m.Type, shift: m.Offset - 8*first, bits: m.Bits}
+		f.store(g, g.scalar(x))
+		return
+	}
+	to := region{whole.base, whole.off + m.Offset/8, size}
+	if m.Type.IsScalar() {
+		g.scalarInto(x, to, size)
+	} else {
+		g.objectInto(x, to)
 	}
 }
 

@@ -1,9 +1,14 @@
 package codegen
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,11 +65,14 @@ func check(t *testing.T, src string) *types.Program {
 }
 
 // load compiles and loads a program.
-func load(t *testing.T, src string) *run {
+func load(t *testing.T, src string) *run { return loadWith(t, src, Options{}) }
+
+func loadWith(t *testing.T, src string, opts Options) *run {
 	t.Helper()
 	checked := check(t, src)
-	arch, _ := isa.Native()
-	p, err := Compile([]*Unit{{Context: beginProbe.Context, Clauses: checked.Clauses, Probes: []*provider.Probe{beginProbe}}}, Options{Arch: arch, Bufsize: 1 << 20})
+	opts.Arch, _ = isa.Native()
+	opts.Bufsize = 1 << 20
+	p, err := Compile([]*Unit{{Context: beginProbe.Context, Clauses: checked.Clauses, Probes: []*provider.Probe{beginProbe}}}, opts)
 	if err != nil {
 		t.Fatalf("%s\n%v", src, err)
 	}
@@ -120,20 +128,6 @@ func (r *run) records() [][]byte {
 	return all
 }
 
-// one returns the only record, and its clause.
-func (r *run) one() ([]byte, *record.Clause) {
-	r.t.Helper()
-	all := r.records()
-	if len(all) != 1 {
-		r.t.Fatalf("%d records instead of one", len(all))
-	}
-	n := binary.NativeEndian.Uint32(all[0][record.ClauseOffset:])
-	if n == record.ClauseError {
-		r.t.Fatalf("fault: % x", all[0][record.HeaderSize:])
-	}
-	return all[0], r.Layout.Clauses[n]
-}
-
 // verdict is what the verifier said, its last lines, and with -v the code.
 func verdict(p *Program, err error) string {
 	var v *ebpf.VerifierError
@@ -153,20 +147,181 @@ func listing(p *Program) string {
 	return b.String()
 }
 
-func TestRun(t *testing.T) {
-	for _, src := range []string{
-		`BEGIN {exit(3)}`,
-		`BEGIN {trace(1 + 2); trace("hello"); trace(execname); printf("%d %s", pid, execname);}`,
-		`BEGIN /pid != 0 && execname != "dd"/ {x = 5; x++; this->y = x * 7 / 3; self->z = this->y; trace(self->z); self->z = 0}`,
-		`BEGIN {@ = count(); @a[pid, execname] = sum(3); @b = quantize(pid); @c = lquantize(5, 0, 10, 2); @d = avg(pid); @e = stddev(pid); @f = llquantize(pid, 10, 0, 6, 20);}`,
-		`BEGIN {a["x", 1] = 3; a["x", 1]++; trace(a["x", 1]); s[1] = execname; trace(s[1]); s[1] = 0;}`,
-		`BEGIN {if (pid > 1) {trace(1)} else {trace(2)} trace(curthread->comm); trace(curthread->pid)}`,
-		`BEGIN {trace(stack()); trace(ustack(5)); trace(sym((uintptr_t)curthread)); this->s = stringof(curthread->comm); trace(this->s == execname ? "yes" : "no")}`,
-	} {
-		r := load(t, src)
-		r.fire()
-		for _, rec := range r.records() {
-			t.Logf("%q", rec)
+// TestPrograms runs the programs of testdata/run: each file is a list of
+// programs, a blank line between them, and behind each program lines that
+// begin with "= ": what it records, one action's fields after the other, and
+// what it aggregates.
+func TestPrograms(t *testing.T) {
+	files, err := filepath.Glob("testdata/run/*.d")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no programs: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, p := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
+			name := fmt.Sprintf("%s/%d", strings.TrimSuffix(filepath.Base(file), ".d"), n+1)
+			t.Run(name, func(t *testing.T) { runProgram(t, p, Options{}) })
+			t.Run(name+"/bounded", func(t *testing.T) { runProgram(t, p, Options{BoundedLoops: true}) })
 		}
 	}
+}
+
+func runProgram(t *testing.T, p string, opts Options) {
+	var src, want []string
+	for _, line := range strings.Split(p, "\n") {
+		switch {
+		case strings.HasPrefix(line, "= "):
+			want = append(want, strings.TrimPrefix(line, "= "))
+		case strings.HasPrefix(line, "#"):
+		default:
+			src = append(src, line)
+		}
+	}
+	r := loadWith(t, strings.Join(src, "\n"), opts)
+	r.fire(arguments...)
+	got := r.values()
+	if got := strings.Join(got, " "); got != strings.Join(want, " ") {
+		t.Errorf("%s\nrecords %s\nwant    %s", strings.Join(src, "\n"), got, strings.Join(want, " "))
+	}
+}
+
+// arguments are arg0, arg1, ... of the programs in testdata/run.
+var arguments = []uint64{100, 0xffffffffffffffff, 0x8000000000000000, 1 << 32, 0}
+
+// values describes everything that was recorded and aggregated.
+func (r *run) values() []string {
+	r.t.Helper()
+	var all []string
+	for _, rec := range r.records() {
+		n := binary.NativeEndian.Uint32(rec[record.ClauseOffset:])
+		if n == record.ClauseError {
+			word := func(i int) uint32 { return binary.NativeEndian.Uint32(rec[record.HeaderSize+4*i:]) }
+			all = append(all, fmt.Sprintf("fault:%d:%d:%#x", word(1), word(2), binary.NativeEndian.Uint64(rec[record.HeaderSize+16:])))
+			continue
+		}
+		for _, a := range r.Layout.Clauses[n].Actions {
+			all = append(all, r.actionValue(a, rec))
+		}
+	}
+	for _, agg := range r.Layout.Aggs {
+		all = append(all, r.rows(agg)...)
+	}
+	return all
+}
+
+func (r *run) actionValue(a *record.Action, rec []byte) string {
+	var fields []string
+	for _, f := range a.Fields {
+		fields = append(fields, fieldValue(f, rec))
+	}
+	text := strings.Join(fields, ",")
+	if a.Kind == record.Trace || a.Kind == record.Printf {
+		return text
+	}
+	name := map[record.ActionKind]string{
+		record.Default: "default", record.Exit: "exit", record.Clear: "clear", record.Trunc: "trunc",
+		record.Speculate: "speculate", record.Commit: "commit", record.Discard: "discard", record.Tracemem: "tracemem",
+		record.Print: "print", record.System: "system", record.Setopt: "setopt", record.Printa: "printa",
+		record.Normalize: "normalize", record.Denormalize: "denormalize", record.Freopen: "freopen", record.Ftruncate: "ftruncate",
+		record.Stack: "stack", record.UStack: "ustack", record.Symbol: "symbol",
+	}[a.Kind]
+	return name + "(" + text + ")"
+}
+
+// fieldValue describes a field: numbers in decimal, strings in quotes, what
+// changes from run to run not at all.
+func fieldValue(f record.Field, rec []byte) string {
+	b := rec[f.Offset:]
+	switch f.Type.Kind {
+	case record.Int, record.Enum:
+		return number64(b[:f.Type.Size], f.Type.Signed)
+	case record.Pointer:
+		return fmt.Sprintf("%#x", binary.NativeEndian.Uint64(b))
+	case record.String:
+		n := bytes.IndexByte(b[:f.Type.Size], 0)
+		if n < 0 {
+			return "unterminated"
+		}
+		return strconv.Quote(string(b[:n]))
+	case record.ProbeProvider, record.ProbeModule, record.ProbeFunction, record.ProbeName:
+		return fmt.Sprintf("probe:%d", binary.NativeEndian.Uint32(b))
+	case record.Struct:
+		var members []string
+		for _, m := range f.Type.Members {
+			at := record.Field{Offset: f.Offset + m.BitOffset/8, Type: m.Type}
+			if m.Bits != 0 {
+				members = append(members, m.Name+"=bits")
+				continue
+			}
+			members = append(members, m.Name+"="+fieldValue(at, rec))
+		}
+		return "{" + strings.Join(members, ",") + "}"
+	case record.Array:
+		var elems []string
+		for i := range f.Type.Len {
+			elems = append(elems, fieldValue(record.Field{Offset: f.Offset + i*f.Type.Elem.Size, Type: f.Type.Elem}, rec))
+		}
+		return "[" + strings.Join(elems, ",") + "]"
+	case record.Bytes:
+		return fmt.Sprintf("%x", b[:f.Type.Size])
+	}
+	return fmt.Sprintf("kind%d", f.Type.Kind)
+}
+
+func number64(b []byte, signed bool) string {
+	var word [8]byte
+	copy(word[:], b)
+	v := binary.NativeEndian.Uint64(word[:])
+	if signed {
+		shift := 64 - 8*len(b)
+		return strconv.FormatInt(int64(v<<shift)>>shift, 10)
+	}
+	return strconv.FormatUint(v, 10)
+}
+
+// rows describes an aggregation: its keys, sorted, and the words of their
+// values that are not 0, summed over the CPUs.
+func (r *run) rows(agg *record.Agg) []string {
+	m := r.Aggs[agg.Index]
+	if m == nil {
+		return nil
+	}
+	var out []string
+	key := make([]byte, agg.KeySize)
+	var rows [][]byte
+	it := m.Iterate()
+	for it.Next(&key, &rows) {
+		sum := make([]int64, agg.Words)
+		for _, row := range rows {
+			for i := range sum {
+				sum[i] += int64(binary.NativeEndian.Uint64(row[8*i:]))
+			}
+		}
+		var words []string
+		for i, w := range sum {
+			if w != 0 {
+				words = append(words, fmt.Sprintf("%d:%d", i, w))
+			}
+		}
+		if words == nil {
+			continue
+		}
+		var keys []string
+		for _, k := range agg.Keys {
+			if agg.BySite {
+				keys = append(keys, "site")
+				continue
+			}
+			keys = append(keys, fieldValue(k, key))
+		}
+		out = append(out, fmt.Sprintf("@%s[%s]=%s", agg.Name, strings.Join(keys, ","), strings.Join(words, ";")))
+	}
+	if err := it.Err(); err != nil {
+		r.t.Error(err)
+	}
+	sort.Strings(out)
+	return out
 }

@@ -85,8 +85,8 @@ func (g *generator) str(x types.Expr) str {
 	case *types.Assign:
 		g.assignObject(x)
 		return g.str(x.Left)
-	case *types.VarRef:
-		if o, ok := g.locateVar(x).(*object); ok {
+	case *types.VarRef, *types.Field, *types.Deref:
+		if o, ok := g.locateObject(x).(*object); ok {
 			return str{region: o.region, null: true}
 		}
 	case *types.BuiltinRef:
@@ -181,7 +181,7 @@ func (g *generator) stringOrNullInto(x types.Expr, to region) {
 	case *types.Cond:
 		g.eitherInto(x, to)
 		return
-	case *types.VarRef:
+	case *types.VarRef, *types.Field, *types.Deref:
 		g.variableInto(x, to)
 		return
 	case *types.CallExpr:
@@ -289,7 +289,7 @@ func (g *generator) compareStrings(op syntax.Token, left, right types.Expr, to l
 			g.equalsConstant(op, l.region, r.constant.Value, to)
 			return
 		}
-		order := g.callSub(subCompare, g.addr(l.region), g.addr(r.region), g.constant(uint64(min(l.size, r.size)), w64))
+		order := g.callSub(g.sub("compare", buildCompare), g.addr(l.region), g.addr(r.region), g.constant(uint64(min(l.size, r.size)), w64), g.turn())
 		g.jumpIfImm(signedJumps[op], w64, order, 0, to)
 	})
 }

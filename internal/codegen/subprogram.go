@@ -23,8 +23,8 @@ func (c *compiler) sub(name string, build func(*code, *compiler)) *subprogram {
 }
 
 // instructions builds a subprogram and lists what it calls itself.
-func (s *subprogram) instructions() (asm.Instructions, []*subprogram, error) {
-	c := new(code)
+func (s *subprogram) instructions(mayGoto bool) (asm.Instructions, []*subprogram, error) {
+	c := &code{mayGoto: mayGoto}
 	s.build(c)
 	out, err := c.assembled(s.name + "_")
 	if err != nil {
@@ -152,31 +152,28 @@ var subQuantize = &subprogram{"kinst_quantize", func(c *code) {
 	c.exit(bits)
 }}
 
-// subCompare orders two strings of at most n bytes: (a, b, n) gives a number
-// below 0, 0 or above 0. The null string counts as empty.
-var subCompare = &subprogram{"kinst_compare", func(c *code) {
-	a, b, n := c.param(0), c.param(1), c.param(2)
-	i, order := c.constant(0, w64), c.constant(0, w64)
-	again, done := c.newLabel(), c.newLabel()
-	c.place(again)
-	c.jumpIf(asm.JGE, w64, i, n, done)
-	x, y := c.byteAt(a, i), c.byteAt(b, i)
-	for _, first := range []reg{x, y} {
-		text := c.newLabel()
-		c.jumpIfImm(asm.JNE, w64, i, 0, text)
-		c.jumpIfImm(asm.JNE, w64, first, nullMark, text)
-		c.set(first, 0, w64)
-		c.place(text)
-	}
-	c.move(order, x, w64)
-	c.alu(asm.Sub, w64, order, y)
-	c.jumpIfImm(asm.JNE, w64, order, 0, done)
-	c.jumpIfImm(asm.JEq, w64, x, 0, done)
-	c.aluImm(asm.Add, w64, i, 1)
-	c.jump(again)
-	c.place(done)
+// buildCompare orders two strings of at most n bytes: (a, b, n, turn) gives a
+// number below 0, 0 or above 0. The null string counts as empty.
+func buildCompare(c *code, p *compiler) {
+	a, b, n, turn := c.param(0), c.param(1), c.param(2), c.param(3)
+	order := c.constant(0, w64)
+	c.loop(turn, p.opts.Strsize, func(i reg, l loop) {
+		l.leave(asm.JGE, i, n)
+		x, y := c.byteAt(a, i), c.byteAt(b, i)
+		for _, first := range []reg{x, y} {
+			text := c.newLabel()
+			c.jumpIfImm(asm.JNE, w64, i, 0, text)
+			c.jumpIfImm(asm.JNE, w64, first, nullMark, text)
+			c.set(first, 0, w64)
+			c.place(text)
+		}
+		c.move(order, x, w64)
+		c.alu(asm.Sub, w64, order, y)
+		l.leaveImm(asm.JNE, order, 0)
+		l.leaveImm(asm.JEq, x, 0)
+	})
 	c.exit(order)
-}}
+}
 
 // byteAt loads byte i of memory.
 func (c *code) byteAt(base, i reg) reg {

@@ -72,39 +72,39 @@ func swap(bytes int) func(*generator, *types.CallExpr) reg {
 // real_parent and tgid in it.
 func (g *generator) progenyof(x *types.CallExpr) reg {
 	pid, task := g.scalar(x.Args[0]), g.scalar(x.Args[1])
-	return g.callSub(subProgeny, pid, task, g.scalar(x.Args[2]), g.scalar(x.Args[3]))
+	return g.callSub(g.sub("progeny", buildProgeny), pid, task, g.scalar(x.Args[2]), g.scalar(x.Args[3]), g.turn())
 }
 
 // maxAncestors is how far up progenyof() looks.
 const maxAncestors = 128
 
-// subProgeny is (pid, task, offset of real_parent, offset of tgid).
-var subProgeny = &subprogram{"kinst_progeny", func(c *code) {
-	pid, task, parent, tgid := c.param(0), c.param(1), c.param(2), c.param(3)
-	i, word := c.constant(0, w64), c.stack(8)
-	again, yes, no := c.newLabel(), c.newLabel(), c.newLabel()
-	read := func(offset reg, size int) reg {
-		at := c.copyOf(task, w64)
-		c.alu(asm.Add, w64, at, offset)
-		failed := c.call(asm.FnProbeReadKernel, c.addressOf(fp, word), c.constant(uint64(size), w64), at)
-		c.jumpIfImm(asm.JNE, w64, failed, 0, no)
-		v := c.newReg()
-		c.load(v, fp, word, size)
-		return v
-	}
+// buildProgeny is (pid, task, offset of real_parent, offset of tgid, turn).
+func buildProgeny(c *code, _ *compiler) {
+	pid, task, parent, tgid, turn := c.param(0), c.param(1), c.param(2), c.param(3), c.param(4)
+	word := c.stack(8)
+	found := c.constant(0, w64)
 	c.storeImm(fp, word, 0, 8)
-	c.place(again)
-	id := read(tgid, 4)
-	c.jumpIf(asm.JEq, w32, id, pid, yes)
-	c.jumpIfImm(asm.JEq, w64, id, 0, no) // the idle task is its own parent
-	c.move(task, read(parent, 8), w64)
-	c.aluImm(asm.Add, w64, i, 1)
-	c.jumpIfImm(asm.JLT, w64, i, maxAncestors, again)
-	c.place(no)
-	c.exit(c.constant(0, w64))
-	c.place(yes)
-	c.exit(c.constant(1, w64))
-}}
+	c.loop(turn, maxAncestors, func(_ reg, l loop) {
+		read := func(offset reg, size int) reg {
+			at := c.copyOf(task, w64)
+			c.alu(asm.Add, w64, at, offset)
+			failed := c.call(asm.FnProbeReadKernel, c.addressOf(fp, word), c.constant(uint64(size), w64), at)
+			l.leaveImm(asm.JNE, failed, 0)
+			v := c.newReg()
+			c.load(v, fp, word, size)
+			return v
+		}
+		other := c.newLabel()
+		id := read(tgid, 4)
+		c.jumpIf(asm.JNE, w32, id, pid, other)
+		c.set(found, 1, w64)
+		c.jump(l.done)
+		c.place(other)
+		l.leaveImm(asm.JEq, id, 0) // the idle task is its own parent
+		c.move(task, read(parent, 8), w64)
+	})
+	c.exit(found)
+}
 
 // specsMap holds the speculations in use, by their IDs.
 const specsMap = "kinst_specs"
@@ -117,24 +117,32 @@ func (g *generator) speculation() reg {
 		g.spec = &subprogram{"kinst_speculation", func(c *code) { buildSpeculation(c, n) }}
 	}
 	g.needSpecs()
-	return g.callSub(g.spec)
+	return g.callSub(g.spec, g.turn())
 }
 
 // buildSpeculation takes the first free ID: that of which no entry exists yet.
+// It is (turn).
 func buildSpeculation(c *code, n int64) {
-	id, key := c.constant(1, w64), c.stack(4)
-	again, taken := c.newLabel(), c.newLabel()
-	c.place(again)
-	c.store(fp, key, id, 4)
-	at := c.addressOf(fp, key)
-	failed := c.call(asm.FnMapUpdateElem, c.mapPtr(specsMap), at, at, c.constant(uint64(ebpf.UpdateNoExist), w64))
-	c.jumpIfImm(asm.JNE, w64, failed, 0, taken)
-	c.exit(id)
-	c.place(taken)
-	c.aluImm(asm.Add, w64, id, 1)
-	c.jumpIfImm(asm.JLE, w64, id, n, again)
+	turn := c.param(0)
+	key := c.stack(4)
+	taken := c.constant(0, w64)
+	c.loop(turn, int(n), func(i reg, l loop) {
+		id := c.copyOf(i, w64)
+		c.aluImm(asm.Add, w64, id, 1)
+		c.store(fp, key, id, 4)
+		at := c.addressOf(fp, key)
+		failed := c.call(asm.FnMapUpdateElem, c.mapPtr(specsMap), at, at, c.constant(uint64(ebpf.UpdateNoExist), w64))
+		other := c.newLabel()
+		c.jumpIfImm(asm.JNE, w64, failed, 0, other)
+		c.load(taken, fp, key, 4)
+		c.jump(l.done)
+		c.place(other)
+	})
+	some := c.newLabel()
+	c.jumpIfImm(asm.JNE, w64, taken, 0, some)
 	c.callSub(subLost, c.constant(uint64(record.LossSpecBusy), w64))
-	c.exit(c.constant(0, w64))
+	c.place(some)
+	c.exit(taken)
 }
 
 // specKey writes a speculation's ID to memory and returns its address.

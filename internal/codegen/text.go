@@ -3,6 +3,7 @@ package codegen
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/cilium/ebpf/asm"
 
@@ -26,6 +27,7 @@ func init() {
 		"cleanpath":  (*generator).cleanpath,
 		"copyinstr":  (*generator).copyinstr,
 		"dirname":    (*generator).pathPart,
+		"execargs":   (*generator).execargs,
 		"inet_ntoa":  (*generator).inetNtoa,
 		"inet_ntoa6": (*generator).inetNtoa6,
 		"inet_ntop":  (*generator).inetNtop,
@@ -90,7 +92,7 @@ func (c *code) opaque(r reg, base reg, off int, mask int64) {
 // strlen is strlen(s).
 func (g *generator) strlen(x *types.CallExpr) reg {
 	if s, ok := x.Args[0].(*types.Str); ok && !s.Null {
-		return g.constant(uint64(g.capacity(s)-1), w64)
+		return g.constant(uint64(min(len(s.Value), g.opts.Strsize-1)), w64)
 	}
 	return g.text(x.Args[0]).n
 }
@@ -173,7 +175,7 @@ func (g *generator) strchr(x *types.CallExpr, to region) {
 		sub = g.sub("strrchr", buildStrrchr)
 	}
 	found := g.scratchTemp(8)
-	g.fromIndex(to, s, g.callSub(sub, g.addr(s.region), c, g.addr(found)))
+	g.fromIndex(to, s, g.callSub(sub, g.addr(s.region), c, g.addr(found), g.turn()))
 }
 
 // fromIndex writes the string from an index on, or, if that is negative, the
@@ -195,35 +197,24 @@ func buildStrchr(c *code, p *compiler) { buildFindByte(c, p, false) }
 
 func buildStrrchr(c *code, p *compiler) { buildFindByte(c, p, true) }
 
-// buildFindByte is (s, byte, found): the index of the first or last such byte
+// buildFindByte is (s, byte, found, turn): the index of the first or last such byte
 // of a string, its NUL included, or -1.
 func buildFindByte(c *code, p *compiler, last bool) {
-	s, want, found := c.param(0), c.param(1), c.param(2)
+	s, want, found, turn := c.param(0), c.param(1), c.param(2), c.param(3)
 	c.storeImm(found, 0, -1, 8)
-	c.eachByte(s, p.opts.Strsize, func(i, b reg, done label) {
+	c.eachByte(turn, s, p.opts.Strsize, func(i, b reg, l loop) {
 		other := c.newLabel()
 		c.jumpIf(asm.JNE, w64, b, want, other)
 		c.store(found, 0, i, 8)
 		if !last {
-			c.jump(done)
+			c.jump(l.done)
 		}
 		c.place(other)
-		c.jumpIfImm(asm.JEq, w64, b, 0, done)
+		l.leaveImm(asm.JEq, b, 0)
 	})
 	at := c.newReg()
 	c.load(at, found, 0, 8)
 	c.exit(at)
-}
-
-// eachByte loops over the bytes of memory; f may jump to done.
-func (c *code) eachByte(base reg, n int, f func(i, b reg, done label)) {
-	i := c.constant(0, w64)
-	again, done := c.newLabel(), c.newLabel()
-	c.place(again)
-	f(i, c.byteAt(base, i), done)
-	c.aluImm(asm.Add, w64, i, 1)
-	c.jumpIfImm(asm.JLT, w64, i, int64(n), again)
-	c.place(done)
 }
 
 // putByte stores a byte at an index of memory.
@@ -257,16 +248,16 @@ func (g *generator) changeCase(x *types.CallExpr, to region) {
 	if x.Func.Name == "toupper" {
 		first = 'a'
 	}
-	g.callSub(g.sub("case", buildCase), g.addr(s.region), g.constant(first, w64))
+	g.callSub(g.sub("case", buildCase), g.addr(s.region), g.constant(first, w64), g.turn())
 	g.copyString(to, str{region: s.region})
 }
 
-// buildCase is (s, first): it changes the case of the 26 letters from first on.
+// buildCase is (s, first, turn): it changes the case of the 26 letters from first on.
 func buildCase(c *code, p *compiler) {
-	s, first := c.param(0), c.param(1)
-	c.eachByte(s, p.opts.Strsize, func(i, b reg, done label) {
+	s, first, turn := c.param(0), c.param(1), c.param(2)
+	c.eachByte(turn, s, p.opts.Strsize, func(i, b reg, l loop) {
 		other := c.newLabel()
-		c.jumpIfImm(asm.JEq, w64, b, 0, done)
+		l.leaveImm(asm.JEq, b, 0)
 		letter := c.copyOf(b, w64)
 		c.alu(asm.Sub, w64, letter, first)
 		c.jumpIfImm(asm.JGE, w64, letter, 26, other)
@@ -363,7 +354,7 @@ func (g *generator) find(s, t text, want types.Expr, from reg, last bool) reg {
 		name, direction = fmt.Sprintf("rfind%d", words), true
 	}
 	sub := g.sub(name, func(c *code, p *compiler) { buildFind(c, p, words, direction) })
-	return g.callSub(sub, g.addr(s.region), g.addr(t.region), g.addr(w))
+	return g.callSub(sub, g.addr(s.region), g.addr(t.region), g.addr(w), g.turn())
 }
 
 // What buildFind keeps in memory. It is the algorithm of Baeza-Yates and
@@ -379,9 +370,9 @@ const (
 	// as many.
 )
 
-// buildFind is (s, t, work). The state has so many words of 64 bits.
+// buildFind is (s, t, work, turn). The state has so many words of 64 bits.
 func buildFind(c *code, p *compiler, words int, last bool) {
-	s, t, w := c.param(0), c.param(1), c.param(2)
+	s, t, w, turn := c.param(0), c.param(1), c.param(2), c.param(3)
 	row := 8 * words
 	state, table := findMask+row, findMask+2*row
 	c.storeImm(w, findFound, -1, 8)
@@ -394,15 +385,15 @@ func buildFind(c *code, p *compiler, words int, last bool) {
 		c.alu(asm.Add, w64, at, w)
 		return at
 	}
-	clearRow := func(_, b reg, done label) {
+	clearRow := func(_, b reg, l loop) {
 		at := rowOf(b)
 		for n := range words {
 			c.storeImm(at, table+8*n, 0, 8)
 		}
-		c.jumpIfImm(asm.JEq, w64, b, 0, done)
+		l.leaveImm(asm.JEq, b, 0)
 	}
-	c.eachByte(s, p.opts.Strsize, clearRow)
-	c.eachByte(t, 64*words, clearRow)
+	c.eachByte(turn, s, p.opts.Strsize, clearRow)
+	c.eachByte(turn, t, 64*words, clearRow)
 	// bitOf is the address of the word with bit j, less what table or mask add,
 	// and the bit.
 	bitOf := func(base, j reg) (at, bit reg) {
@@ -417,8 +408,8 @@ func buildFind(c *code, p *compiler, words int, last bool) {
 		c.alu(asm.LSh, w64, bit, shift)
 		return at, bit
 	}
-	c.eachByte(t, 64*words, func(j, b reg, done label) {
-		c.jumpIfImm(asm.JEq, w64, b, 0, done)
+	c.eachByte(turn, t, 64*words, func(j, b reg, l loop) {
+		l.leaveImm(asm.JEq, b, 0)
 		at, bit := bitOf(rowOf(b), j)
 		set := c.newReg()
 		c.load(set, at, table, 8)
@@ -433,22 +424,22 @@ func buildFind(c *code, p *compiler, words int, last bool) {
 	at, bit := bitOf(w, end)
 	c.store(at, findMask, bit, 8)
 
-	c.eachByte(s, p.opts.Strsize, func(i, b reg, done label) {
+	c.eachByte(turn, s, p.opts.Strsize, func(i, b reg, l loop) {
 		next := c.newLabel()
-		c.jumpIfImm(asm.JEq, w64, b, 0, done)
+		l.leaveImm(asm.JEq, b, 0)
 		met := c.advance(w, rowOf(b), words, state, table)
 		c.jumpIfImm(asm.JEq, w64, met, 0, next)
 		begin := c.copyOf(i, w64)
 		c.aluImm(asm.Add, w64, begin, 1)
 		c.alu(asm.Sub, w64, begin, want)
 		if last {
-			c.jumpIf(asm.JSGT, w64, begin, from, done)
+			l.leave(asm.JSGT, begin, from)
 		} else {
 			c.jumpIf(asm.JSLT, w64, begin, from, next)
 		}
 		c.store(w, findFound, begin, 8)
 		if !last {
-			c.jump(done)
+			c.jump(l.done)
 		}
 		c.place(next)
 	})
@@ -492,7 +483,7 @@ func (g *generator) strtok(x *types.CallExpr, to region) {
 	delimiters := g.text(x.Args[1])
 	out := g.scratchTemp(g.room())
 	out.size = g.opts.Strsize
-	found := g.callSub(g.sub("strtok", buildStrtok), g.addr(t), g.addr(delimiters.region), g.addr(out))
+	found := g.callSub(g.sub("strtok", buildStrtok), g.addr(t), g.addr(delimiters.region), g.addr(out), g.turn())
 	some, done := g.newLabel(), g.newLabel()
 	g.jumpIfImm(asm.JNE, w64, found, 0, some)
 	g.setNull(to)
@@ -518,15 +509,15 @@ const (
 	tokenText  = 56
 )
 
-// buildStrtok is (token, delimiters, out): 1 if there is another token.
+// buildStrtok is (token, delimiters, out, turn): 1 if there is another token.
 func buildStrtok(c *code, p *compiler) {
-	t, delimiters, out := c.param(0), c.param(1), c.param(2)
+	t, delimiters, out, turn := c.param(0), c.param(1), c.param(2), c.param(3)
 	mask := int64(p.room() - 1)
 	for n := range 4 {
 		c.storeImm(t, tokenMap+8*n, 0, 8)
 	}
-	c.eachByte(delimiters, p.opts.Strsize, func(_, b reg, done label) {
-		c.jumpIfImm(asm.JEq, w64, b, 0, done)
+	c.eachByte(turn, delimiters, p.opts.Strsize, func(_, b reg, l loop) {
+		l.leaveImm(asm.JEq, b, 0)
 		at, bit := c.tokenBit(t, b)
 		set := c.newReg()
 		c.load(set, at, tokenMap, 1)
@@ -541,13 +532,13 @@ func buildStrtok(c *code, p *compiler) {
 	c.load(begin, t, tokenNext, 8)
 	c.store(t, tokenBegin, begin, 8)
 	c.storeImm(t, tokenOut, 0, 8)
-	c.eachByte(text, p.opts.Strsize, func(i, b reg, done label) {
+	c.eachByte(turn, text, p.opts.Strsize, func(i, b reg, l loop) {
 		skip, delimiter := c.newLabel(), c.newLabel()
 		first := c.newReg()
 		c.load(first, t, tokenBegin, 8)
 		c.jumpIf(asm.JLT, w64, i, first, skip)
 		c.store(t, tokenNext, i, 8)
-		c.jumpIfImm(asm.JEq, w64, b, 0, done)
+		l.leaveImm(asm.JEq, b, 0)
 		at, bit := c.tokenBit(t, b)
 		set := c.newReg()
 		c.load(set, at, tokenMap, 1)
@@ -560,7 +551,7 @@ func buildStrtok(c *code, p *compiler) {
 		c.store(t, tokenOut, begin, 8)
 		c.jump(skip)
 		c.place(delimiter)
-		c.jumpIfImm(asm.JNE, w64, begin, 0, done)
+		l.leaveImm(asm.JNE, begin, 0)
 		c.place(skip)
 	})
 	c.load(begin, t, tokenOut, 8)
@@ -590,7 +581,7 @@ func (c *code) tokenBit(t, b reg) (at, bit reg) {
 func (g *generator) pathPart(x *types.CallExpr, to region) {
 	s := g.text(x.Args[0])
 	work := g.scratchTemp(partWork)
-	g.callSub(g.sub("path", buildPath), g.addr(s.region), g.addr(work))
+	g.callSub(g.sub("path", buildPath), g.addr(s.region), g.addr(work), g.turn())
 	from, n := g.newReg(), g.newReg()
 	at := partBase
 	if x.Func.Name == "dirname" {
@@ -630,17 +621,17 @@ const (
 	partWork  = 56
 )
 
-// buildPath is (s, work). It goes over the components of a path; of each it
+// buildPath is (s, work, turn). It goes over the components of a path; of each it
 // keeps where it begins and ends, and where the one before ended.
 func buildPath(c *code, p *compiler) {
-	s, w := c.param(0), c.param(1)
+	s, w, turn := c.param(0), c.param(1), c.param(2)
 	for n := 0; n < partWork; n += 8 {
 		c.storeImm(w, n, 0, 8)
 	}
 	slash := c.constant(1, w64) // the byte before was one
-	c.eachByte(s, p.opts.Strsize, func(i, b reg, done label) {
+	c.eachByte(turn, s, p.opts.Strsize, func(i, b reg, l loop) {
 		inside, next, another := c.newLabel(), c.newLabel(), c.newLabel()
-		c.jumpIfImm(asm.JEq, w64, b, 0, done)
+		l.leaveImm(asm.JEq, b, 0)
 		c.jumpIfImm(asm.JNE, w64, b, '/', another)
 		c.set(slash, 1, w64)
 		c.jump(next)
@@ -694,7 +685,7 @@ func (g *generator) lltostr(x *types.CallExpr, to region) {
 		g.place(good)
 	}
 	out := g.scratchTemp(digitsWork)
-	at := g.copyOf(g.callSub(g.sub("lltostr", buildLltostr), n, base, g.addr(out)), w64)
+	at := g.copyOf(g.callSub(g.sub("lltostr", buildLltostr), n, base, g.addr(out), g.turn()), w64)
 	tmp := g.scratchTemp(8)
 	g.opaque(at, tmp.base, tmp.off, 127)
 	g.call(asm.FnProbeReadKernelStr, g.addr(to), g.constant(uint64(to.size), w64), g.plus(out, at))
@@ -708,11 +699,11 @@ const (
 	digitsWork = 144
 )
 
-// buildLltostr is (n, base, out): it writes digits from byte 126 of out
+// buildLltostr is (n, base, out, turn): it writes digits from byte 126 of out
 // downwards and returns the index of the first byte. Decimal numbers are
 // signed; octal ones begin with 0 and hexadecimal ones with 0x.
 func buildLltostr(c *code, _ *compiler) {
-	n, base, out := c.param(0), c.param(1), c.param(2)
+	n, base, out, turn := c.param(0), c.param(1), c.param(2), c.param(3)
 	c.storeImm(out, digitsAt, 126, 8)
 	c.storeImm(out, 127, 0, 1)
 	value := c.copyOf(n, w64)
@@ -731,24 +722,20 @@ func buildLltostr(c *code, _ *compiler) {
 		c.aluImm(asm.Sub, w64, i, 1)
 		c.store(out, digitsAt, i, 8)
 	}
-	turn := c.constant(0, w64)
-	again, digits := c.newLabel(), c.newLabel()
-	c.place(again)
-	c.load(value, out, digitsRest, 8)
-	c.jumpIfImm(asm.JEq, w64, value, 0, digits)
-	digit := c.copyOf(value, w64)
-	c.alu(asm.Mod, w64, digit, base)
-	c.alu(asm.Div, w64, value, base)
-	c.store(out, digitsRest, value, 8)
-	decimal := c.newLabel()
-	c.jumpIfImm(asm.JLE, w64, digit, 9, decimal)
-	c.aluImm(asm.Add, w64, digit, 'a'-'0'-10)
-	c.place(decimal)
-	c.aluImm(asm.Add, w64, digit, '0')
-	put(digit)
-	c.aluImm(asm.Add, w64, turn, 1)
-	c.jumpIfImm(asm.JLT, w64, turn, 64, again)
-	c.place(digits)
+	c.loop(turn, 64, func(_ reg, l loop) {
+		c.load(value, out, digitsRest, 8)
+		l.leaveImm(asm.JEq, value, 0)
+		digit := c.copyOf(value, w64)
+		c.alu(asm.Mod, w64, digit, base)
+		c.alu(asm.Div, w64, value, base)
+		c.store(out, digitsRest, value, 8)
+		decimal := c.newLabel()
+		c.jumpIfImm(asm.JLE, w64, digit, 9, decimal)
+		c.aluImm(asm.Add, w64, digit, 'a'-'0'-10)
+		c.place(decimal)
+		c.aluImm(asm.Add, w64, digit, '0')
+		put(digit)
+	})
 
 	zero := func(when func(skip label)) {
 		skip := c.newLabel()
@@ -791,7 +778,7 @@ func (g *generator) strtoll(x *types.CallExpr) reg {
 		g.fault(record.FaultIllegalOp, noReg)
 		g.place(good)
 	}
-	return g.callSub(g.sub("strtoll", buildStrtoll), g.addr(s.region), base, g.addr(g.scratchTemp(numberWork)))
+	return g.callSub(g.sub("strtoll", buildStrtoll), g.addr(s.region), base, g.addr(g.scratchTemp(numberWork)), g.turn())
 }
 
 // The states of buildStrtoll: before the number, behind its sign, behind a
@@ -811,14 +798,14 @@ const (
 	numberWork     = 24
 )
 
-// buildStrtoll is (s, base, work).
+// buildStrtoll is (s, base, work, turn).
 func buildStrtoll(c *code, p *compiler) {
-	s, base, w := c.param(0), c.param(1), c.param(2)
+	s, base, w, turn := c.param(0), c.param(1), c.param(2), c.param(3)
 	setState := func(n int64) { c.storeImm(w, numberState, n, 8) }
 	setState(numberBlank)
 	c.storeImm(w, numberValue, 0, 8)
 	c.storeImm(w, numberNegative, 0, 8)
-	c.eachByte(s, p.opts.Strsize, func(_, b reg, done label) {
+	c.eachByte(turn, s, p.opts.Strsize, func(_, b reg, l loop) {
 		next, digit, letter, unsigned, sign := c.newLabel(), c.newLabel(), c.newLabel(), c.newLabel(), c.newLabel()
 		at := c.newReg()
 		c.load(at, w, numberState, 8)
@@ -855,10 +842,10 @@ func buildStrtoll(c *code, p *compiler) {
 		c.move(n, b, w64)
 		c.aluImm(asm.Or, w64, n, 'a'^'A')
 		c.aluImm(asm.Sub, w64, n, 'a')
-		c.jumpIfImm(asm.JGT, w64, n, 25, done)
+		l.leaveImm(asm.JGT, n, 25)
 		c.aluImm(asm.Add, w64, n, 10)
 		c.place(letter)
-		c.jumpIf(asm.JGE, w64, n, base, done)
+		l.leave(asm.JGE, n, base)
 		value := c.newReg()
 		c.load(value, w, numberValue, 8)
 		c.alu(asm.Mul, w64, value, base)
@@ -882,7 +869,7 @@ func (g *generator) cleanpath(x *types.CallExpr, to region) {
 	out := g.scratchTemp(g.room())
 	out.size = g.opts.Strsize
 	work := g.scratchTemp(cleanLink + 2*g.room())
-	g.callSub(g.sub("cleanpath", buildCleanpath), g.addr(s.region), g.addr(out), g.addr(work))
+	g.callSub(g.sub("cleanpath", buildCleanpath), g.addr(s.region), g.addr(out), g.addr(work), g.turn())
 	g.copyString(to, str{region: out})
 }
 
@@ -894,14 +881,14 @@ const (
 	cleanLink  = 16
 )
 
-// buildCleanpath is (s, out, work).
+// buildCleanpath is (s, out, work, turn).
 func buildCleanpath(c *code, p *compiler) {
-	s, out, w := c.param(0), c.param(1), c.param(2)
+	s, out, w, turn := c.param(0), c.param(1), c.param(2), c.param(3)
 	mask := int64(p.room() - 1)
 	link := c.addressOf(w, cleanLink)
 	c.storeImm(w, cleanLen, 0, 8)
 	c.storeImm(w, cleanStart, 0, 8)
-	c.eachByte(s, p.opts.Strsize, func(_, b reg, done label) {
+	c.eachByte(turn, s, p.opts.Strsize, func(_, b reg, l loop) {
 		end, slash, next, dots, back := c.newLabel(), c.newLabel(), c.newLabel(), c.newLabel(), c.newLabel()
 		n, start := c.newReg(), c.newReg()
 		c.load(n, w, cleanLen, 8)
@@ -942,11 +929,11 @@ func buildCleanpath(c *code, p *compiler) {
 		c.place(back)
 		c.store(w, cleanLen, before, 8)
 		c.store(w, cleanStart, before, 8)
-		c.jumpIfImm(asm.JEq, w64, b, 0, done)
+		l.leaveImm(asm.JEq, b, 0)
 		c.jump(next)
 
 		c.place(slash)
-		c.jumpIfImm(asm.JEq, w64, b, 0, done)
+		l.leaveImm(asm.JEq, b, 0)
 		c.putByte(out, n, b)
 		c.aluImm(asm.Add, w64, n, 1)
 		c.aluImm(asm.And, w64, n, mask)
@@ -960,5 +947,53 @@ func buildCleanpath(c *code, p *compiler) {
 	c.load(n, w, cleanLen, 8)
 	c.aluImm(asm.And, w64, n, mask)
 	c.putByte(out, n, c.constant(0, w64))
+	c.exit(noReg)
+}
+
+// execargs writes the arguments of the current process, whose bytes from start
+// to end hold them: it makes blanks of the NULs between them. Where they cannot
+// be read it writes the thread's name.
+func (g *generator) execargs(x *types.CallExpr, to region) {
+	start, end := g.scalar(x.Args[0]), g.scalar(x.Args[1])
+	out := g.scratchTemp(g.room())
+	out.size = g.opts.Strsize
+	most := int64(g.opts.Strsize - 1)
+	fits, name, done := g.newLabel(), g.newLabel(), g.newLabel()
+	n := g.copyOf(end, w64)
+	g.alu(asm.Sub, w64, n, start)
+	g.jumpIfImm(asm.JEq, w64, n, 0, name)
+	g.jumpIfImm(asm.JLE, w64, n, most, fits)
+	g.set(n, uint64(most), w64)
+	g.place(fits)
+	tmp := g.scratchTemp(8)
+	g.opaque(n, tmp.base, tmp.off, int64(g.room()-1))
+	g.jumpIfImm(asm.JGT, w64, n, most, name)
+	failed := g.call(asm.FnProbeReadUser, g.addr(out), n, start)
+	g.jumpIfImm(asm.JNE, w64, failed, 0, name)
+	g.storeImm(g.plus(out, n), 0, 0, 1)
+	g.callSub(g.sub("blanks", buildBlanks), g.addr(out), n, g.turn())
+	g.copyString(to, str{region: out})
+	g.jump(done)
+	g.place(name)
+	g.stringInto(&types.BuiltinRef{Builtin: execname}, to)
+	g.place(done)
+}
+
+// execname is the variable of that name.
+var execname = types.Builtins[slices.IndexFunc(types.Builtins, func(b *types.Builtin) bool { return b.ID == types.Execname })]
+
+// buildBlanks is (s, n, turn): it makes blanks of the NULs among the first n bytes
+// but for those at the end.
+func buildBlanks(c *code, p *compiler) {
+	s, n, turn := c.param(0), c.param(1), c.param(2)
+	c.eachByte(turn, s, p.opts.Strsize-1, func(i, b reg, l loop) {
+		text := c.newLabel()
+		behind := c.copyOf(i, w64)
+		c.aluImm(asm.Add, w64, behind, 1)
+		l.leave(asm.JGE, behind, n)
+		c.jumpIfImm(asm.JNE, w64, b, 0, text)
+		c.putByte(s, i, c.constant(' ', w64))
+		c.place(text)
+	})
 	c.exit(noReg)
 }

@@ -192,7 +192,7 @@ func (k *kernelTypes) funcType(t btf.Type, b *btf.FuncProto) *Type {
 			f.Variadic = true
 			continue
 		}
-		f.Params = append(f.Params, Arg{p.Name, k.convert(p.Type)})
+		f.Params = append(f.Params, Arg{Name: p.Name, Type: k.convert(p.Type)})
 	}
 	return f
 }

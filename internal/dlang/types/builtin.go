@@ -62,7 +62,7 @@ var Builtins = func() []*Builtin {
 		{ID: Execname, Name: "execname", Type: stringType(0), Doc: "the name of the current thread (comm), up to 15 characters"},
 		{ID: GID, Name: "gid", Type: typeGid, Doc: "the real group of the current process, in the initial user namespace"},
 		{ID: ID, Name: "id", Type: typeUintT, Doc: "the number of the probe, as -l prints it"},
-		{ID: IPL, Name: "ipl", Type: typeUintT, Doc: "the interrupt level: 0 in a task, 1 in a soft interrupt, 2 in a hard one, 3 in an NMI"},
+		{ID: IPL, Name: "ipl", Type: typeUintT, Doc: "1 where interrupts are disabled, else 0; 0 where the probe has no registers"},
 		{ID: PID, Name: "pid", Type: typePid, Doc: "the process (the kernel's tgid), in the initial PID namespace"},
 		{ID: PPID, Name: "ppid", Type: typePid, Doc: "the parent of the current process",
 			Means: "(pid_t)curthread->real_parent->tgid"},

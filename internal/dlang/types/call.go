@@ -74,6 +74,9 @@ var subroutines = func() map[string]*Subroutine {
 	return m
 }()
 
+// subroutineExecargs is what the variable execargs is made by: (start, end).
+var subroutineExecargs = &Subroutine{Name: "execargs"}
+
 // call checks a call in an expression.
 func (c *checker) call(x *syntax.Call) Expr {
 	switch x.Name {
@@ -157,6 +160,9 @@ func (c *checker) callArgs(x *syntax.Call, s *Subroutine) []Expr {
 		switch {
 		case want == typeCharPtr && v.Type().IsStringLike():
 			args[i] = c.toString(a.Pos(), v)
+			continue
+		case want == typeCharPtr && isZero(v):
+			args[i] = c.convertTo(v, c.str)
 			continue
 		case want == typeCharPtr || !c.assignable(want, v) && !(want.IsInteger() && v.Type().IsPointer()):
 			c.protoArg(a.Pos(), s.Name+"( )", i+1, want.String(), v)

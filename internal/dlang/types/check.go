@@ -26,6 +26,9 @@ type checker struct {
 	xlators  []*translator
 	scopes   []map[string]Expr // names of inlines' and translators' parameters
 
+	libraries []string // files of the library that have been read
+	inLibrary int      // is reading one
+
 	sources int // clauses of the source so far
 	clause  clauseState
 }

@@ -4,6 +4,10 @@ package types
 type Arg struct {
 	Name string
 	Type *Type
+	// Means, if it is not empty, is the D expression that args[n] stands for,
+	// of arg0, arg1, ...; its type is then the expression's. It may use the
+	// library: `xlate <psinfo_t *>((struct task_struct *)arg1)`.
+	Means string
 }
 
 // A Context is what a kind of probe offers to a clause that it runs.

@@ -58,6 +58,9 @@ func (c *checker) arithmetic(a, b *Type) *Type {
 // convertTo converts a value to a type that it is assignable to, or that it is
 // cast to.
 func (c *checker) convertTo(x Expr, t *Type) Expr {
+	if _, ok := x.(*xlated); ok {
+		return x // only its members are values
+	}
 	from := x.Type()
 	b := t.Base()
 	switch {

@@ -186,12 +186,20 @@ func (c *checker) within(names map[string]Expr, f func()) {
 type translator struct {
 	out, in *Type
 	binding *Binding
-	members map[string]Expr
-	order   []string
+	members map[string]*translation
+}
+
+// A translation is how a translator makes a member. Those of the library are
+// checked when they are used: they may have several definitions for different
+// kernels, the first that fits being used.
+type translation struct {
+	member Member
+	inits  []*syntax.MemberInit
+	value  Expr // nil as long as it is not checked
 }
 
 func (c *checker) translatorDecl(d *syntax.TranslatorDecl) {
-	x := &translator{out: c.typeExpr(d.Out), in: c.typeExpr(d.In), binding: &Binding{d.Param}, members: make(map[string]Expr)}
+	x := &translator{out: c.typeExpr(d.Out), in: c.typeExpr(d.In), binding: &Binding{d.Param}, members: make(map[string]*translation)}
 	switch {
 	case x.out.Base().Incomplete:
 		c.fail(d.At, "D_XLATE_SOU", "incomplete struct/union/enum %s", x.out)
@@ -201,12 +209,9 @@ func (c *checker) translatorDecl(d *syntax.TranslatorDecl) {
 	if c.exactTranslator(x.out, x.in) != nil {
 		c.fail(d.At, "D_XLATE_REDECL", "translator from %s to %s has already been declared", x.in, x.out)
 	}
-	scope := map[string]Expr{d.Param: &Bound{node{d.At, x.in}, x.binding}}
-	c.within(scope, func() {
-		for _, m := range d.Members {
-			c.try(func() { c.translatorMember(x, m) })
-		}
-	})
+	for _, m := range d.Members {
+		c.try(func() { c.translatorMember(x, m) })
+	}
 	c.xlators = append(c.xlators, x)
 }
 
@@ -215,15 +220,43 @@ func (c *checker) translatorMember(x *translator, m *syntax.MemberInit) {
 	if !ok {
 		c.fail(m.At, "D_XLATE_MEMB", "translator member %s is not a member of %s", m.Name, x.out)
 	}
+	tr := x.members[m.Name]
+	if tr == nil || c.inLibrary == 0 {
+		tr = &translation{member: member}
+		x.members[m.Name] = tr
+	}
+	tr.inits = append(tr.inits, m)
+	if c.inLibrary == 0 {
+		c.translate(x, tr)
+	}
+}
+
+// translate checks how a member is made, once.
+func (c *checker) translate(x *translator, tr *translation) Expr {
+	if tr.value != nil {
+		return tr.value
+	}
+	scope := map[string]Expr{x.binding.Name: &Bound{node{tr.inits[0].At, x.in}, x.binding}}
+	before := len(c.errors)
+	for _, m := range tr.inits {
+		ok := c.try(func() { c.within(scope, func() { tr.value = c.memberValue(tr.member, m) }) })
+		if ok {
+			c.errors = c.errors[:before]
+			return tr.value
+		}
+	}
+	c.errors = c.errors[:before+1] // what was wrong with the first definition
+	panic(bailout{})
+}
+
+func (c *checker) memberValue(member Member, m *syntax.MemberInit) Expr {
 	value := c.expr(m.Value)
+	c.typed(value)
 	if !c.assignable(member.Type, value) {
 		c.fail(m.At, "D_XLATE_INCOMPAT", "translator member %s definition uses incompatible types: \"%s\" = \"%s\"",
 			m.Name, member.Type, c.typeName(value))
 	}
-	if _, again := x.members[m.Name]; !again {
-		x.order = append(x.order, m.Name)
-	}
-	x.members[m.Name] = c.convertTo(value, member.Type)
+	return c.convertTo(value, member.Type)
 }
 
 // exactTranslator finds the translator between two types.

@@ -130,6 +130,12 @@ func (c *checker) lookup(at syntax.Pos, name string) Expr {
 	if e := c.enums[name]; e != nil {
 		return &Const{node{at, e.T}, e.Value}
 	}
+	if c.fromLibrary(name) {
+		return c.lookup(at, name)
+	}
+	if n, ok := systemConstant(name); ok {
+		return &Const{node{at, TypeInt}, uint64(n)}
+	}
 	switch c.whatIs(name) {
 	case "action", "subroutine", "aggregating function":
 		c.fail(at, "D_IDENT_BADREF", "%s '%s' may not be referenced as scalar", c.whatIs(name), name)
@@ -166,8 +172,14 @@ func (c *checker) varRef(at syntax.Pos, v *Var) Expr {
 func (c *checker) builtin(at syntax.Pos, b *Builtin) Expr {
 	t := b.Type
 	switch {
+	case b.ID == Errno:
+		return c.defined(at, b.Name, c.errnoMeans(), b.Type)
+	case b.ID == IPL:
+		return c.defined(at, b.Name, c.iplMeans(), b.Type)
+	case b.ID == Execargs:
+		return c.execargs(at)
 	case b.Means != "":
-		return c.meaning(at, b)
+		return c.defined(at, b.Name, b.Means, b.Type)
 	case b.ID == Curthread:
 		task := c.kernelType(at, "", Struct, "task_struct")
 		if task == nil {
@@ -180,21 +192,52 @@ func (c *checker) builtin(at syntax.Pos, b *Builtin) Expr {
 	return &BuiltinRef{node{at, t}, b}
 }
 
-// meaning is the expression that a built-in variable stands for.
-func (c *checker) meaning(at syntax.Pos, b *Builtin) Expr {
-	return c.defined(at, b.Name, b.Means, b.Type)
+// errnoMeans is errno in D: what a system call returns stands in the user's
+// registers when it is about to return.
+func (c *checker) errnoMeans() string {
+	const maxErrno = 4095
+	result := fmt.Sprintf("(long)uregs[%s]", c.env.Arch.CallResult)
+	return fmt.Sprintf("%s < 0 && %s >= -%d ? -(int)%s : 0", result, result, maxErrno, result)
 }
 
-// defined checks the D that a built-in name stands for, which may need to know
-// the running kernel's types.
+// iplMeans is ipl in D.
+func (c *checker) iplMeans() string {
+	if c.clause.context != nil && !c.clause.context.Registers {
+		return "0"
+	}
+	op := "=="
+	if c.env.Arch.IRQOff {
+		op = "!="
+	}
+	return fmt.Sprintf("(regs[%s] & %d) %s 0", c.env.Arch.IRQRegister, c.env.Arch.IRQMask, op)
+}
+
+// execargs is the arguments of the current process, which lie in its own
+// memory one behind the other; a kernel thread has its name instead.
+func (c *checker) execargs(at syntax.Pos) Expr {
+	has := "curthread->mm != 0 ? curthread->mm->"
+	return &CallExpr{node{at, c.str}, subroutineExecargs, []Expr{
+		c.defined(at, "execargs", has+"arg_start : 0", typeUint64),
+		c.defined(at, "execargs", has+"arg_end : 0", typeUint64),
+	}}
+}
+
+// defined checks the D that a built-in name stands for, and converts it to a
+// type.
 func (c *checker) defined(at syntax.Pos, name, means string, t *Type) Expr {
+	return c.convertTo(c.decay(c.definition(at, name, means)), t)
+}
+
+// definition checks the D that a built-in name stands for, which may need to
+// know the running kernel's types.
+func (c *checker) definition(at syntax.Pos, name, means string) Expr {
 	file, err := syntax.Parse(&syntax.Source{Name: name, Text: "inline int means = (" + means + ");"}, nil)
 	if err != nil {
 		panic(fmt.Sprintf("types: the meaning of %s: %v", name, err))
 	}
 	before := len(c.errors)
 	var x Expr
-	if !c.try(func() { x = c.convertTo(c.value(file.Decls[0].(*syntax.InlineDecl).Value), t) }) {
+	if !c.try(func() { x = c.expr(file.Decls[0].(*syntax.InlineDecl).Value) }) {
 		why := c.errors[before]
 		c.errors = c.errors[:before]
 		c.fail(at, why.Tag, "failed to resolve %s for this kernel: %s", name, why.Msg)
@@ -230,8 +273,12 @@ func (c *checker) symbol(x *syntax.SymbolRef) Expr {
 	return &Sym{node{x.At, t}, x.Name, addr}
 }
 
-// typed fails for a symbol whose type is not known.
+// typed fails for what cannot be used as a value: a symbol whose type is not
+// known, the output of a translator.
 func (c *checker) typed(x Expr) {
+	if xl, ok := x.(*xlated); ok {
+		c.fail(xl.At, "D_OP_DYN", "the output of a translator can only be used through its members")
+	}
 	if s, ok := x.(*Sym); ok && s.T == TypeDynamic {
 		c.fail(s.At, "D_SYM_NOTYPES", "no symbolic type information is available for %s: use *(type *)&`%s", s.Name, s.Name)
 	}
@@ -598,6 +645,9 @@ func (c *checker) arg(x *syntax.Index) Expr {
 		c.fail(x.At, "D_ARGS_IDX", "index %d is out of range for %s args[ ]", int64(n.Value), c.clause.syntax.Probes[0].Text)
 	}
 	a := args[n.Value]
+	if a.Means != "" {
+		return c.definition(x.At, fmt.Sprintf("args[%d]", n.Value), a.Means)
+	}
 	if a.Type == nil {
 		c.fail(x.At, "D_ARGS_TYPE", "failed to resolve translated type for args[%d]", n.Value)
 	}
@@ -623,8 +673,18 @@ func (c *checker) reg(x *syntax.Index, name string) Expr {
 	if !user && c.clause.context != nil && !c.clause.context.Registers {
 		c.fail(x.At, "D_REGS_IDX", "regs[ ] may not be used here: %s has no registers", c.clause.syntax.Probes[0].Text)
 	}
-	return &Reg{node{x.At, typeUint64}, *r, user}
+	reg := &Reg{node{x.At, typeUint64}, *r, user, nil}
+	if user {
+		before := len(c.errors)
+		c.try(func() { reg.Base = c.defined(x.At, "uregs", userRegsMeans, typeUint64) })
+		c.errors = c.errors[:before]
+	}
+	return reg
 }
+
+// userRegsMeans is where the kernel saves a thread's user registers, on kernels
+// that do not tell it to programs: at the very end of its stack.
+const userRegsMeans = "(uint64_t)curthread->stack + sizeof (union thread_union) - sizeof (struct pt_regs)"
 
 // checkRegister says more of a register that does not exist than that the name
 // is unknown.
@@ -864,7 +924,7 @@ func (c *checker) assign(x *syntax.Assign) Expr {
 		return c.compound(x)
 	}
 	left := c.lvalue(x.X)
-	right := c.expr(x.Y)
+	right := c.structure(c.expr(x.Y))
 	c.typed(right)
 	if v, ok := left.(*VarRef); ok && v.T == nil {
 		c.settle(v, c.typeForVar(x, right))

@@ -177,6 +177,9 @@ type (
 		node
 		Register isa.Register
 		User     bool
+		// Base is where the user's registers are in memory, for kernels that do
+		// not tell it (bpf_task_pt_regs); nil if that is not known.
+		Base Expr
 	}
 
 	// A Sym is the kernel's object at an address: a variable's lvalue, or a
@@ -267,6 +270,14 @@ type (
 		node
 		Func *Subroutine
 		Args []Expr
+	}
+
+	// A StructExpr is a struct made of the values of some of its members; the
+	// others are 0.
+	StructExpr struct {
+		node
+		Members []Member
+		Values  []Expr
 	}
 
 	// A Let evaluates Body with Binding standing for Value, which is evaluated

@@ -46,6 +46,9 @@ func (c *checker) namedType(x *syntax.NamedType) *Type {
 			return t
 		}
 	}
+	if x.Module == "" && c.fromLibrary(name) {
+		return c.namedType(x)
+	}
 	t := c.kernelType(x.At, x.Module, Typedef, name)
 	if t == nil {
 		c.fail(x.At, "D_TYPE_ERR", "failed to resolve type %s: %s", scoped(x.Module, name), c.kernel.why("type"))
@@ -138,6 +141,9 @@ func (c *checker) tagged(at syntax.Pos, kind Kind, module, tag string) *Type {
 	if module == "" {
 		if t := c.tags[key]; t != nil {
 			return t
+		}
+		if c.fromLibrary(key) {
+			return c.tagged(at, kind, module, tag)
 		}
 	}
 	if t := c.kernelType(at, module, kind, tag); t != nil {
@@ -353,7 +359,7 @@ func (c *checker) funcType(x *syntax.FuncType) *Type {
 			}
 			break
 		}
-		t.Params = append(t.Params, Arg{p.Name, pt})
+		t.Params = append(t.Params, Arg{Name: p.Name, Type: pt})
 	}
 	return t
 }

@@ -40,6 +40,10 @@ func operands(x Expr) []Expr {
 	switch x := x.(type) {
 	case *VarRef:
 		return x.Keys
+	case *Reg:
+		if x.Base != nil {
+			return []Expr{x.Base}
+		}
 	case *Unary:
 		return []Expr{x.X}
 	case *Binary:
@@ -64,6 +68,8 @@ func operands(x Expr) []Expr {
 		return x.Args
 	case *Let:
 		return []Expr{x.Value, x.Body}
+	case *StructExpr:
+		return x.Values
 	case *SymExpr:
 		return []Expr{x.X}
 	}

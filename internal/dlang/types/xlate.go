@@ -36,12 +36,29 @@ func (c *checker) xlate(x *syntax.Xlate) Expr {
 
 // xlatedMember is xlate <type>(x)->name.
 func (c *checker) xlatedMember(x *syntax.Member, xl *xlated) Expr {
-	body, ok := xl.translator.members[x.Name]
+	tr, ok := xl.translator.members[x.Name]
 	if !ok {
 		if _, ok := xl.translator.out.Member(x.Name); !ok {
 			c.fail(x.At, "D_TYPE_MEMBER", "%s is not a member of %s", x.Name, xl.translator.out.Base())
 		}
 		c.fail(x.At, "D_XLATE_NOCONV", "translator does not define conversion for member: %s", x.Name)
 	}
+	body := c.translate(xl.translator, tr)
 	return &Let{node{x.At, body.Type()}, xl.translator.binding, xl.value, body}
+}
+
+// structure turns the output of a translator that is a struct into a value.
+func (c *checker) structure(x Expr) Expr {
+	xl, ok := x.(*xlated)
+	if !ok || !xl.T.IsStruct() {
+		return x
+	}
+	s := &StructExpr{node: xl.node}
+	for _, m := range xl.T.Members() {
+		if tr := xl.translator.members[m.Name]; tr != nil {
+			s.Members = append(s.Members, m)
+			s.Values = append(s.Values, c.translate(xl.translator, tr))
+		}
+	}
+	return &Let{xl.node, xl.translator.binding, xl.value, s}
 }
