@@ -4,6 +4,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"kinst/internal/dlang/types"
+	"kinst/internal/provider"
 	"kinst/internal/record"
 )
 
@@ -172,8 +173,12 @@ func (g *generator) putIndex(to region) {
 	g.store(to.base, to.off, g.get(resIndex), 4)
 }
 
-// oneProbe reports whether the program can fire for one probe only.
-func (g *generator) oneProbe() bool { return len(g.unit.Probes) == 1 }
+// oneProbe reports whether the program can fire for one probe only. Programs
+// on user processes and those that go by a key must look.
+func (g *generator) oneProbe() bool {
+	c := g.unit.Context
+	return len(g.unit.Probes) == 1 && c.Hook != provider.HookUprobe && c.Lookup != provider.LookupKey
+}
 
 // send hands the record to user space.
 func (g *generator) send(s *segment) {

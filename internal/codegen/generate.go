@@ -390,7 +390,7 @@ func (g *generator) fetchIndex(dst reg) {
 	switch u := g.unit; {
 	case u.Context.Lookup == provider.LookupKey:
 		g.lookupKey(dst)
-	case len(u.Probes) == 1 && u.Context.Hook != provider.HookUprobe:
+	case g.oneProbe():
 		g.set(dst, uint64(u.First), w64)
 	case u.Context.Lookup == provider.LookupCookie:
 		g.callTo(dst, asm.FnGetAttachCookie, g.ctx)

@@ -18,7 +18,7 @@ const (
 )
 
 // poolPieces is how many programs can be under way at once, for each CPU.
-const poolPieces = 8
+const poolPieces = 32
 
 // pooled reports whether the program takes scratch memory from the pool.
 func (g *generator) pooled() bool { return g.class == classUser }

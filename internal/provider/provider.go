@@ -210,7 +210,7 @@ type Provider interface {
 
 // TypesContext returns what the checker must know of this kind of probe.
 func (c *Context) TypesContext() *types.Context {
-	t := &types.Context{Args: c.Args}
+	t := &types.Context{Args: c.Args, Errno: c.Errno}
 	switch c.Hook {
 	case HookKprobe, HookPerfEvent, HookUprobe:
 		t.Registers = true

@@ -105,7 +105,7 @@ func (c *checker) checkClause(s *syntax.Clause) {
 	source := c.sources
 	c.sources++
 	if len(contexts) == 0 {
-		c.clauseFor(s, &Context{Registers: true}, source)
+		c.clauseFor(s, &Context{Registers: true, Errno: true}, source)
 		return
 	}
 	for _, context := range contexts {

@@ -14,6 +14,8 @@ type Arg struct {
 type Context struct {
 	// Registers says that there is a register file: regs[].
 	Registers bool
+	// Errno says that a system call is about to return arg0.
+	Errno bool
 	// Args are the types of args[], in order.
 	Args []Arg
 }

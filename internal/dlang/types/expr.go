@@ -172,8 +172,8 @@ func (c *checker) varRef(at syntax.Pos, v *Var) Expr {
 func (c *checker) builtin(at syntax.Pos, b *Builtin) Expr {
 	t := b.Type
 	switch {
-	case b.ID == Errno:
-		return c.defined(at, b.Name, c.errnoMeans(), b.Type)
+	case b.ID == Errno && c.clause.context != nil && !c.clause.context.Errno:
+		c.fail(at, "D_IDENT_UNDEF", "failed to resolve errno: only a probe at which a system call returns has it")
 	case b.ID == IPL:
 		return c.defined(at, b.Name, c.iplMeans(), b.Type)
 	case b.ID == Execargs:
@@ -190,14 +190,6 @@ func (c *checker) builtin(at syntax.Pos, b *Builtin) Expr {
 		t = c.str
 	}
 	return &BuiltinRef{node{at, t}, b}
-}
-
-// errnoMeans is errno in D: what a system call returns stands in the user's
-// registers when it is about to return.
-func (c *checker) errnoMeans() string {
-	const maxErrno = 4095
-	result := fmt.Sprintf("(long)uregs[%s]", c.env.Arch.CallResult)
-	return fmt.Sprintf("%s < 0 && %s >= -%d ? -(int)%s : 0", result, result, maxErrno, result)
 }
 
 // iplMeans is ipl in D.
