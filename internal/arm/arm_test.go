@@ -56,7 +56,7 @@ func TestRefusalsDoNotSpoilTheRest(t *testing.T) {
 	var every []Site
 	boundaries, good := 0, sitesOf(t, k, "vfs_read")
 	for addr := l.Landing(0); addr < l.End(); addr++ {
-		every = append(every, Site{f.Module, f.Name, f.Addr, addr - f.Addr})
+		every = append(every, Site{Module: f.Module, Symbol: f.Name, Base: f.Addr, Offset: addr - f.Addr})
 		if _, ok := l.Find(addr); ok {
 			boundaries++
 		}
@@ -160,12 +160,12 @@ func TestNoSuchKernelText(t *testing.T) {
 	k := openKernel(t)
 	s := openSession(t, k)
 	c := kprobeCounter(t)
-	_, refused := mustArm(t, s, []Site{{"vmlinux", "nowhere", listing(t, k, "vfs_read").Function.Addr, 1 << 28}}, c.prog)
+	_, refused := mustArm(t, s, []Site{{Module: "vmlinux", Symbol: "nowhere", Base: listing(t, k, "vfs_read").Function.Addr, Offset: 1 << 28}}, c.prog)
 	if len(refused) != 1 {
 		t.Fatalf("%d refusals", len(refused))
 	}
 	t.Log(refused[0])
-	if _, _, err := s.Arm(context.Background(), []*ebpf.Program{c.prog}, []Site{{"no_such_module", "f", 1, 0}}, nil); err == nil ||
+	if _, _, err := s.Arm(context.Background(), []*ebpf.Program{c.prog}, []Site{{Module: "no_such_module", Symbol: "f", Base: 1}}, nil); err == nil ||
 		!strings.Contains(err.Error(), "module no_such_module is not loaded") {
 		t.Errorf("%v", err)
 	}
@@ -238,5 +238,53 @@ func appendFile(t testing.TB, text string) {
 	defer f.Close()
 	if _, err := f.WriteString(text); err != nil {
 		t.Error(err)
+	}
+}
+
+// Every return counts, also through a jump to another function, and whatever
+// waits for it.
+func TestReturns(t *testing.T) {
+	k := openKernel(t)
+	s := openSession(t, k)
+	f, err := k.Functions("vmlinux", "vfs_read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := kprobeCounter(t)
+	g, refused := mustArm(t, s, []Site{{Module: f[0].Module, Symbol: f[0].Name, Base: f[0].Addr, Return: true}}, c.prog)
+	if len(refused) > 0 {
+		t.Fatal(describe(refused))
+	}
+	before := c.total(t)
+	readZeros(t, 1000)
+	if n := c.total(t) - before; n < 1000 {
+		t.Errorf("%d returns for 1000 reads", n)
+	}
+	if missed, err := g.Missed(); missed != 0 || err != nil {
+		t.Errorf("missed %d, %v", missed, err)
+	}
+	if err := g.Disarm(); err != nil {
+		t.Error(err)
+	}
+	if a := armed(t); a != "" {
+		t.Errorf("armed after Disarm:\n%s", a)
+	}
+}
+
+func TestMaxActive(t *testing.T) {
+	for _, test := range []struct{ functions, want int }{{1, 512}, {128, 512}, {1000, 65}, {30000, 16}} {
+		if got := maxActive(test.functions); got != test.want {
+			t.Errorf("%d functions: %d, want %d", test.functions, got, test.want)
+		}
+	}
+}
+
+func TestSumMissed(t *testing.T) {
+	const text = `  s12_1                                                       5               2
+  s12_1                                                       5               1
+  s13_1                                                       5               7
+`
+	if n, err := sumMissed(text, map[string]bool{"s12_1": true}); n != 3 || err != nil {
+		t.Errorf("got %d, %v, want 3", n, err)
 	}
 }

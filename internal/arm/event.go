@@ -20,6 +20,7 @@ type event struct {
 	session *Session
 	name    string // GROUP/EVENT
 	sites   int    // how many the kernel has taken
+	active  int    // of returns: how many the kernel waits for at a time
 	perf    []int  // descriptors of the perf events that enable it
 }
 
@@ -39,7 +40,17 @@ func openEvents(dir string) (*os.File, error) {
 var eventCount atomic.Uint64
 
 func (s *Session) newEvent() *event {
-	return &event{session: s, name: fmt.Sprintf("%s/s%d", s.owner.group(), eventCount.Add(1))}
+	// kprobe_profile has no more than the event's own name, which is to be the
+	// only one.
+	return &event{session: s, name: fmt.Sprintf("%s/s%d_%d", s.owner.group(), os.Getpid(), eventCount.Add(1))}
+}
+
+// kind is what a site is in the language of kprobe_events.
+func (e *event) kind(s Site) string {
+	if s.Return {
+		return fmt.Sprintf("r%d", e.active)
+	}
+	return "p"
 }
 
 // writeLines is how many lines go into one write. More would not be faster,
@@ -63,7 +74,7 @@ func (e *event) define(ctx context.Context, sites []Site, progress func(done int
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", site, err)
 			}
-			lines[i] = "p:" + e.name + " " + place
+			lines[i] = e.kind(site) + ":" + e.name + " " + place
 			buf.WriteString(lines[i])
 			buf.WriteByte('\n')
 		}

@@ -4,7 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/cilium/ebpf"
 )
@@ -25,17 +30,45 @@ const eventSites = 1000
 func (g *Group) arm(ctx context.Context, progs []*ebpf.Program, sites []Site, progress func(done, total int)) ([]Refusal, error) {
 	var refused []Refusal
 	done := 0
-	for part := range slices.Chunk(sites, eventSites) {
-		e := g.session.newEvent()
-		g.events = append(g.events, e)
-		r, err := e.define(ctx, part, func(n int) { progress(done+n, len(sites)) })
-		if err != nil {
-			return nil, err
+	// An event has sites of one kind.
+	places, returns := split(sites)
+	for _, kind := range [][]Site{places, returns} {
+		for part := range slices.Chunk(kind, eventSites) {
+			e := g.session.newEvent()
+			e.active = maxActive(len(returns))
+			g.events = append(g.events, e)
+			r, err := e.define(ctx, part, func(n int) { progress(done+n, len(sites)) })
+			if err != nil {
+				return nil, err
+			}
+			refused = append(refused, r...)
+			done += len(part)
 		}
-		refused = append(refused, r...)
-		done += len(part)
 	}
 	return refused, g.enable(ctx, progs)
+}
+
+// maxActive is how many invocations of a function the kernel watches at a time
+// for their return, where n functions are watched. The return of those beyond
+// is missed. Each takes the kernel some 100 bytes.
+func maxActive(n int) int {
+	const all, most, least = 1 << 16, 1 << 9, 1 << 4
+	if n == 0 {
+		return most
+	}
+	return max(least, min(most, all/n))
+}
+
+// split divides sites by what they are.
+func split(sites []Site) (places, returns []Site) {
+	for _, s := range sites {
+		if s.Return {
+			returns = append(returns, s)
+		} else {
+			places = append(places, s)
+		}
+	}
+	return places, returns
 }
 
 func (g *Group) enable(ctx context.Context, progs []*ebpf.Program) error {
@@ -59,6 +92,45 @@ func (g *Group) sites() (n int) {
 		n += e.sites
 	}
 	return n
+}
+
+// Missed returns how often the kernel did not run the programs although a site
+// was reached: because it was handling another one's probe at the time, or
+// because too many invocations of a function were waiting for their return
+// (which kernels before 6.2 do not count).
+func (g *Group) Missed() (uint64, error) {
+	file := filepath.Join(g.session.dir, "kprobe_profile")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, fmt.Errorf("counting the hits that were missed: %w", err)
+	}
+	names := make(map[string]bool)
+	for _, e := range g.events {
+		names[path.Base(e.name)] = true
+	}
+	missed, err := sumMissed(string(text), names)
+	if err != nil {
+		return 0, fmt.Errorf("counting the hits that were missed: %s: %w", file, err)
+	}
+	return missed, nil
+}
+
+// sumMissed adds up the last column of lines of the name of a site's event,
+// its hits and its misses.
+func sumMissed(text string, names map[string]bool) (uint64, error) {
+	var sum uint64
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 || !names[fields[0]] {
+			continue
+		}
+		n, err := strconv.ParseUint(fields[2], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
 }
 
 // Disarm takes the group's sites out. When it returns none is armed and no

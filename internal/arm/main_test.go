@@ -87,7 +87,7 @@ func sitesOf(t testing.TB, k *kernel.Kernel, name string) (sites []Site) {
 	f := l.Function
 	for i := range l.Insts {
 		if l.Unprobeable(i) == "" {
-			sites = append(sites, Site{f.Module, f.Name, f.Addr, l.Landing(i) - f.Addr})
+			sites = append(sites, Site{Module: f.Module, Symbol: f.Name, Base: f.Addr, Offset: l.Landing(i) - f.Addr})
 		}
 	}
 	return distinct(sites)
@@ -181,6 +181,20 @@ func (c *counter) at(t testing.TB, addr uint64) (n uint64) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// total is how often all sites were executed.
+func (c *counter) total(t testing.TB) (sum uint64) {
+	t.Helper()
+	var addr, n uint64
+	all := c.hits.Iterate()
+	for all.Next(&addr, &n) {
+		sum += n
+	}
+	if err := all.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return sum
 }
 
 // readZeros reads n times from /dev/zero.

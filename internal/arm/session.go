@@ -98,13 +98,19 @@ func (s *Session) Arm(ctx context.Context, progs []*ebpf.Program, sites []Site, 
 	return g, refused, nil
 }
 
-// distinct returns the sites without those whose address an earlier one has.
+// distinct returns the sites without those which an earlier one has the
+// address of.
 func distinct(sites []Site) []Site {
-	seen := make(map[uint64]bool, len(sites))
+	type place struct {
+		addr uint64
+		ret  bool
+	}
+	seen := make(map[place]bool, len(sites))
 	once := make([]Site, 0, len(sites))
 	for _, site := range sites {
-		if !seen[site.Addr()] {
-			seen[site.Addr()] = true
+		at := place{site.Addr(), site.Return}
+		if !seen[at] {
+			seen[at] = true
 			once = append(once, site)
 		}
 	}

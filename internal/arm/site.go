@@ -12,6 +12,9 @@ type Site struct {
 	Symbol string // the function's name, for messages
 	Base   uint64 // address of the function's first byte
 	Offset uint64 // of the instruction's first byte from Base
+	// Return says that programs run when the function returns, however it
+	// does that. Offset is 0 then.
+	Return bool
 }
 
 // Addr is the address of the instruction.
@@ -22,6 +25,9 @@ func (s Site) String() string {
 	module := s.Module
 	if module == kernel.VMLinux {
 		module = ""
+	}
+	if s.Return {
+		return fmt.Sprintf("fbt:%s:%s:return", module, s.Symbol)
 	}
 	return fmt.Sprintf("kinst:%s:%s:%d", module, s.Symbol, s.Offset)
 }
