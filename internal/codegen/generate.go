@@ -92,7 +92,7 @@ func (g *generator) program() (err error) {
 	g.exitTo = g.newLabel()
 	g.emit(ins{kind: start})
 	g.scope(func() {
-		if g.unit.Context.Lookup == provider.LookupKey {
+		if c := g.unit.Context; c.Lookup == provider.LookupKey || c.Hook == provider.HookUprobe {
 			g.get(resIndex) // ends the program if it fired for no probe
 		}
 		g.declareLocals()
