@@ -113,6 +113,7 @@ func (g *generator) action(s *segment, a *types.Action) {
 		g.inSpeculation(id)
 		g.store(s.base, s.off+fields[0].Offset, id, 4)
 		g.clause.speculation = id
+		g.save(savedSpeculation, id, 4)
 		return
 	case "commit", "discard":
 		id := g.copyOf(g.scalar(a.Args[0]), w32)
@@ -142,6 +143,7 @@ func (g *generator) exitAction(s *segment, a *types.Action, f record.Field) {
 	base := g.get(resGlobals)
 	s.exits = g.newReg()
 	g.load(s.exits, base, stateOffset, 4)
+	g.save(savedExits, s.exits, 4)
 	g.store(base, statusOffset, status, 4)
 	g.storeImm(base, exitedOffset, 1, 4)
 	g.storeImm(base, stateOffset, int64(Draining), 4)

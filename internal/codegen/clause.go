@@ -94,6 +94,7 @@ func (g *generator) block(list []types.Stmt) {
 	for n, s := range list {
 		if s, ok := s.(*types.If); ok {
 			g.segment(list[first:n])
+			g.mayCut()
 			g.ifElse(s)
 			first = n + 1
 		}
@@ -107,6 +108,7 @@ func (g *generator) ifElse(s *types.If) {
 	speculation := g.clause.speculation
 	otherwise, end := g.newLabel(), g.newLabel()
 	g.branch(s.Cond, false, otherwise)
+	g.nesting++
 	g.scope(func() { g.block(s.Then) })
 	g.clause.speculation = speculation
 	if len(s.Else) > 0 {
@@ -115,6 +117,7 @@ func (g *generator) ifElse(s *types.If) {
 	g.place(otherwise)
 	g.scope(func() { g.block(s.Else) })
 	g.place(end)
+	g.nesting--
 	g.clause.speculation = speculation
 }
 
@@ -128,9 +131,12 @@ func (g *generator) segment(list []types.Stmt) {
 		if s.Records {
 			g.header(s)
 		}
+		g.open = s
 		for _, st := range list {
+			g.mayCut()
 			g.statement(s, st)
 		}
+		g.open = nil
 		if s.Records {
 			g.send(s)
 		}
@@ -210,7 +216,7 @@ func (g *generator) layoutSegment(list []types.Stmt) *segment {
 	}
 	s.Size = b.size
 	if s.Records {
-		s.region = g.temp(s.Size)
+		s.region = g.lasting(s.Size)
 	}
 	return s
 }

@@ -72,10 +72,13 @@ func (o *Options) fill() error {
 type Program struct {
 	Layout *record.Layout
 	// Maps are the maps that the programs use, by name; Programs are in the
-	// order of the units.
+	// order of the units. A program that had to be cut is in several parts.
 	Maps     map[string]*ebpf.MapSpec
-	Programs []*ebpf.ProgramSpec
-	cpus     int
+	Programs [][]*ebpf.ProgramSpec
+
+	units []*Unit
+	opts  Options
+	cuts  []int // by unit: its index in budgets
 }
 
 // Compile compiles the units of a session. The layout's indexes of clauses
@@ -87,25 +90,42 @@ func Compile(units []*Unit, opts Options) (*Program, error) {
 	if opts.Arch == nil {
 		return nil, fmt.Errorf("compiling for no architecture")
 	}
-	c := newCompiler(units, opts)
-	p := &Program{Layout: c.layout, Maps: c.maps, cpus: opts.CPUs}
-	for i, u := range units {
-		code, err := c.unit(u)
+	p := &Program{units: units, opts: opts, cuts: make([]int, len(units))}
+	if err := p.compile(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// compile compiles the units, cut as p.cuts says.
+func (p *Program) compile() error {
+	c := newCompiler(p.units, p.opts)
+	p.Layout, p.Maps, p.Programs = c.layout, c.maps, nil
+	for n, u := range p.units {
+		parts, err := c.unit(n, budgets[p.cuts[n]])
 		if err != nil {
-			return nil, fmt.Errorf("compiling the program of %s: %w", u.Probes[0].Desc, err)
+			return fmt.Errorf("compiling the program of %s: %w", u.Probes[0].Desc, err)
 		}
-		p.Programs = append(p.Programs, &ebpf.ProgramSpec{
-			Name:         fmt.Sprintf("kinst_%d", i),
-			Type:         programTypes[u.Context.Hook],
-			AttachType:   u.Context.Attach,
-			Instructions: code,
-			// The helpers that read memory ask for a licence compatible with
-			// the kernel's.
-			License: "Dual BSD/GPL",
-		})
+		var specs []*ebpf.ProgramSpec
+		for i, code := range parts {
+			specs = append(specs, programSpec(u, fmt.Sprintf("kinst_%d_%d", n, i), code))
+		}
+		p.Programs = append(p.Programs, specs)
 	}
 	c.finish()
-	return p, nil
+	return nil
+}
+
+func programSpec(u *Unit, name string, code asm.Instructions) *ebpf.ProgramSpec {
+	return &ebpf.ProgramSpec{
+		Name:         name,
+		Type:         programTypes[u.Context.Hook],
+		AttachType:   u.Context.Attach,
+		Instructions: code,
+		// The helpers that read memory ask for a licence compatible with the
+		// kernel's.
+		License: "Dual BSD/GPL",
+	}
 }
 
 var programTypes = [...]ebpf.ProgramType{
@@ -151,23 +171,32 @@ func newCompiler(units []*Unit, opts Options) *compiler {
 	return c
 }
 
-// unit compiles the program of a unit, its subprograms behind it.
-func (c *compiler) unit(u *Unit) (asm.Instructions, error) {
-	g := newGenerator(c, u)
+// unit compiles the program of a unit, each part with its subprograms behind
+// it.
+func (c *compiler) unit(number, budget int) ([]asm.Instructions, error) {
+	g := newGenerator(c, number)
+	g.budget = budget
 	if err := g.program(); err != nil {
 		return nil, err
 	}
 	c.scratch = max(c.scratch, g.scratchMax)
-	out, err := g.assembled("")
+	parts, err := g.parts()
 	if err != nil {
 		return nil, err
 	}
-	out, err = c.withSubprograms(out, g.called())
-	if err != nil {
-		return nil, err
+	var all []asm.Instructions
+	for i := range parts {
+		out, err := parts[i].assembled("")
+		if err != nil {
+			return nil, err
+		}
+		if out, err = c.withSubprograms(out, parts[i].called()); err != nil {
+			return nil, err
+		}
+		c.use(out)
+		all = append(all, out)
 	}
-	c.use(out)
-	return out, nil
+	return all, nil
 }
 
 // assembled turns the code into instructions of the machine. Labels' names

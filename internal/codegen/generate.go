@@ -40,7 +40,9 @@ var hookClass = [...]class{
 type generator struct {
 	*compiler
 	code
+	cutter
 	unit   *Unit
+	number int // of the unit
 	class  class
 	ctx    reg
 	exitTo label // the end of the program, where it gives back what it took
@@ -58,8 +60,9 @@ type generator struct {
 	heapStart, heapEnd      int // what the clause has reserved of it
 }
 
-func newGenerator(c *compiler, u *Unit) *generator {
-	g := &generator{compiler: c, unit: u, class: hookClass[u.Context.Hook], bound: make(map[*types.Binding]value)}
+func newGenerator(c *compiler, number int) *generator {
+	u := c.units[number]
+	g := &generator{compiler: c, unit: u, number: number, class: hookClass[u.Context.Hook], bound: make(map[*types.Binding]value)}
 	g.end = g.newLabel()
 	g.exitTo = g.end
 	return g
@@ -95,16 +98,15 @@ func (g *generator) program() (err error) {
 		if c := g.unit.Context; c.Lookup == provider.LookupKey || c.Hook == provider.HookUprobe {
 			g.get(resIndex) // ends the program if it fired for no probe
 		}
+		g.prepareCuts()
 		g.declareLocals()
 		for i, c := range g.unit.Clauses {
+			g.mayCut()
 			g.writeClause(i, c)
+			g.afterClause(i)
 		}
+		g.endPart()
 	})
-	g.place(g.exitTo)
-	g.emit(ins{kind: finish})
-	g.place(g.end)
-	g.exit(noReg)
-	g.expand()
 	return nil
 }
 
@@ -240,6 +242,11 @@ func (g *generator) get(r resource) reg {
 			return at
 		}
 	}
+	if r == resTime && g.budget > 0 {
+		now := g.savedTime()
+		g.scopes[len(g.scopes)-1][r] = now
+		return now
+	}
 	dst := g.newReg()
 	n := -1
 	if g.clause != nil {
@@ -290,7 +297,9 @@ func (g *generator) expand() {
 	all := g.demands()
 	old := g.list
 	g.list = nil
+	frame := g.frame
 	g.frame = g.maxFrame // what is on the stack may be in use
+	defer func() { g.frame = frame }()
 	same := make(map[reg]reg)
 	for _, i := range old {
 		g.pos = i.pos

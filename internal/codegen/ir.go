@@ -33,6 +33,7 @@ const (
 	loadValue                // dst = address of byte imm of the only value of map sym
 	param                    // dst = argument imm; at the start only
 	exit                     // return src, or 0
+	partOf                   // dst = the part at which clause imm begins
 	start                    // where expand puts what several clauses need
 	finish                   // where expand gives back what was taken
 	need                     // dst = res, a resource that expand may move to the start
@@ -322,7 +323,7 @@ func (i *ins) defines(f func(*reg)) {
 		if i.dst != noReg {
 			f(&i.dst)
 		}
-	case loadImm, loadMap, loadValue, param, need:
+	case loadImm, loadMap, loadValue, param, partOf, need:
 		f(&i.dst)
 	}
 }

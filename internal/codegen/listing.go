@@ -3,6 +3,7 @@ package codegen
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"kinst/internal/dlang/syntax"
@@ -11,7 +12,7 @@ import (
 // Listing writes the programs, each stretch of instructions below the line of
 // D that it is for.
 func (p *Program) Listing(w io.Writer) error {
-	for _, prog := range p.Programs {
+	for _, prog := range slices.Concat(p.Programs...) {
 		fmt.Fprintf(w, "%s:\n", prog.Name)
 		last := ""
 		for _, ins := range prog.Instructions {

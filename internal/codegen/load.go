@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 
 	"kinst/internal/record"
 )
@@ -20,11 +21,29 @@ type Loaded struct {
 	Aggs     []*ebpf.Map     // by record.Agg.Index; nil where nothing aggregates
 	Losses   *ebpf.Map       // per-CPU array of uint64, by record.Loss; nil if nothing can be lost
 
-	maps map[string]*ebpf.Map
+	parts []*ebpf.Program // those of programs that had to be cut, but the first ones
+	maps  map[string]*ebpf.Map
 }
 
-// Load puts the program into the kernel. No probe runs it yet.
-func (p *Program) Load() (_ *Loaded, err error) {
+// Load puts the program into the kernel. No probe runs it yet. Where the
+// verifier finds a unit's program too much to look through, it is cut into
+// parts.
+func (p *Program) Load() (*Loaded, error) {
+	for {
+		l, unit, err := p.load()
+		if err == nil || unit < 0 || p.cuts[unit]+1 == len(budgets) {
+			return l, err
+		}
+		p.cuts[unit]++
+		if again := p.compile(); again != nil {
+			return nil, errors.Join(err, again)
+		}
+	}
+}
+
+// load tries to put the program into the kernel. If a unit's program is too
+// much for the verifier, it returns the unit; else -1.
+func (p *Program) load() (_ *Loaded, unit int, err error) {
 	l := &Loaded{Layout: p.Layout, maps: make(map[string]*ebpf.Map)}
 	defer func() {
 		if err != nil {
@@ -38,15 +57,18 @@ func (p *Program) Load() (_ *Loaded, err error) {
 			err = l.loadMap(name, spec)
 		}
 		if err != nil {
-			return nil, err
+			return nil, -1, err
 		}
 	}
 	if l.Control, err = openControl(l.maps[globalsMap]); err != nil {
-		return nil, err
+		return nil, -1, err
 	}
-	for _, spec := range p.Programs {
-		if err := l.loadProgram(spec); err != nil {
-			return nil, err
+	for unit, specs := range p.Programs {
+		if err := l.loadUnit(unit, specs); err != nil {
+			if !tooMuch(err) {
+				unit = -1
+			}
+			return nil, unit, err
 		}
 	}
 	for cpu := 0; l.maps[ringMap(cpu)] != nil; cpu++ {
@@ -57,7 +79,30 @@ func (p *Program) Load() (_ *Loaded, err error) {
 	for i := range l.Aggs {
 		l.Aggs[i] = l.maps[aggMap(i)]
 	}
-	return l, nil
+	return l, -1, nil
+}
+
+// tooMuch reports whether the verifier gave up a program for its length: of
+// all ways through it, or of the branches that it had to put off.
+func tooMuch(err error) bool { return errors.Is(err, unix.E2BIG) || errors.Is(err, unix.EFAULT) }
+
+// loadUnit loads the program of a unit and its further parts.
+func (l *Loaded) loadUnit(unit int, specs []*ebpf.ProgramSpec) error {
+	for part, spec := range specs {
+		prog, err := l.loadProgram(spec)
+		if err != nil {
+			return err
+		}
+		if part == 0 {
+			l.Programs = append(l.Programs, prog)
+			continue
+		}
+		l.parts = append(l.parts, prog)
+		if err := l.maps[partsMap(unit)].Put(uint32(part), prog); err != nil {
+			return fmt.Errorf("program %s: making it callable: %w", spec.Name, err)
+		}
+	}
+	return nil
 }
 
 func (l *Loaded) loadMap(name string, spec *ebpf.MapSpec) error {
@@ -102,7 +147,7 @@ func ringError(cpu int, spec *ebpf.MapSpec, err error) error {
 	return fmt.Errorf("creating a ring buffer of %d bytes for CPU %d: %w; set a smaller bufsize", spec.MaxEntries, cpu, err)
 }
 
-func (l *Loaded) loadProgram(spec *ebpf.ProgramSpec) error {
+func (l *Loaded) loadProgram(spec *ebpf.ProgramSpec) (*ebpf.Program, error) {
 	spec = spec.Copy()
 	for i := range spec.Instructions {
 		ins := &spec.Instructions[i]
@@ -110,21 +155,20 @@ func (l *Loaded) loadProgram(spec *ebpf.ProgramSpec) error {
 			continue
 		}
 		if err := ins.AssociateMap(l.maps[ins.Reference()]); err != nil {
-			return fmt.Errorf("program %s: map %s: %w", spec.Name, ins.Reference(), err)
+			return nil, fmt.Errorf("program %s: map %s: %w", spec.Name, ins.Reference(), err)
 		}
 	}
 	prog, err := ebpf.NewProgram(spec)
 	if err != nil {
-		return fmt.Errorf("loading the program %s of %d instructions into the kernel: %w", spec.Name, len(spec.Instructions), err)
+		return nil, fmt.Errorf("loading the program %s of %d instructions into the kernel: %w", spec.Name, len(spec.Instructions), err)
 	}
-	l.Programs = append(l.Programs, prog)
-	return nil
+	return prog, nil
 }
 
 // Close takes the program out of the kernel, as far as no probe holds it.
 func (l *Loaded) Close() error {
 	var errs []error
-	for _, p := range l.Programs {
+	for _, p := range append(l.Programs, l.parts...) {
 		errs = append(errs, p.Close())
 	}
 	for _, m := range l.maps {

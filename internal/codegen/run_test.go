@@ -65,9 +65,10 @@ func check(t *testing.T, src string) *types.Program {
 }
 
 // load compiles and loads a program.
-func load(t *testing.T, src string) *run { return loadWith(t, src, Options{}) }
+func load(t *testing.T, src string) *run { return loadWith(t, src, Options{}, 0) }
 
-func loadWith(t *testing.T, src string, opts Options) *run {
+// loadWith compiles and loads a program, cut as budgets[cut] says.
+func loadWith(t *testing.T, src string, opts Options, cut int) *run {
 	t.Helper()
 	checked := check(t, src)
 	opts.Arch, _ = isa.Native()
@@ -75,6 +76,12 @@ func loadWith(t *testing.T, src string, opts Options) *run {
 	p, err := Compile([]*Unit{{Context: beginProbe.Context, Clauses: checked.Clauses, Probes: []*provider.Probe{beginProbe}}}, opts)
 	if err != nil {
 		t.Fatalf("%s\n%v", src, err)
+	}
+	if cut > 0 {
+		p.cuts[0] = cut
+		if err := p.compile(); err != nil {
+			t.Fatalf("%s\n%v", src, err)
+		}
 	}
 	l, err := p.Load()
 	if err != nil {
@@ -163,13 +170,14 @@ func TestPrograms(t *testing.T) {
 		}
 		for n, p := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
 			name := fmt.Sprintf("%s/%d", strings.TrimSuffix(filepath.Base(file), ".d"), n+1)
-			t.Run(name, func(t *testing.T) { runProgram(t, p, Options{}) })
-			t.Run(name+"/bounded", func(t *testing.T) { runProgram(t, p, Options{BoundedLoops: true}) })
+			t.Run(name, func(t *testing.T) { runProgram(t, p, Options{}, 0) })
+			t.Run(name+"/bounded", func(t *testing.T) { runProgram(t, p, Options{BoundedLoops: true}, 0) })
+			t.Run(name+"/cut", func(t *testing.T) { runProgram(t, p, Options{}, len(budgets)-1) })
 		}
 	}
 }
 
-func runProgram(t *testing.T, p string, opts Options) {
+func runProgram(t *testing.T, p string, opts Options, cut int) {
 	var src, want []string
 	for _, line := range strings.Split(p, "\n") {
 		switch {
@@ -180,7 +188,7 @@ func runProgram(t *testing.T, p string, opts Options) {
 			src = append(src, line)
 		}
 	}
-	r := loadWith(t, strings.Join(src, "\n"), opts)
+	r := loadWith(t, strings.Join(src, "\n"), opts, cut)
 	r.fire(arguments...)
 	got := r.values()
 	if got := strings.Join(got, " "); got != strings.Join(want, " ") {

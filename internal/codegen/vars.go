@@ -92,7 +92,7 @@ func (g *generator) declareLocals() {
 		l.region = g.scratchTemp(l.size)
 		g.zero(l.region)
 	default:
-		l.region = g.temp(l.size)
+		l.region = g.lasting(l.size)
 		g.zero(l.region)
 	}
 	if tokens {
