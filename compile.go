@@ -69,7 +69,7 @@ func (s *Session) check(ctx context.Context, sources []Source) (*front, error) {
 	if err := s.numberProbes(ctx, sources); err != nil {
 		return nil, err
 	}
-	for i, src := range sources {
+	for _, src := range sources {
 		file, err := s.parse(src)
 		if err != nil {
 			return nil, err
@@ -81,11 +81,15 @@ func (s *Session) check(ctx context.Context, sources []Source) (*front, error) {
 				return nil, err
 			}
 			f.enablings.probes[c] = found
-			f.matched[i] = append(f.matched[i], found...)
 		}
 	}
-	if err := f.enablings.chooseContexts(f.files); err != nil {
+	if err := f.enablings.chooseContexts(f.files, s.opts.Note); err != nil {
 		return nil, s.blame(f, err)
+	}
+	for i, file := range f.files[len(f.files)-len(sources):] {
+		for _, c := range clauses(file) {
+			f.matched[i] = append(f.matched[i], f.enablings.probes[c]...)
+		}
 	}
 	if f.checked, err = types.Check(f.files, s.checkEnv(f.enablings)); err != nil {
 		return nil, s.blame(f, err)

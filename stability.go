@@ -127,8 +127,8 @@ func (s *Session) describe(desc provider.Desc, probe *provider.Probe) Descriptio
 	attributes := attributesOf(probe.Provider)
 	d := Description{Probe: attributes.describe(desc), Args: attributes.args}
 	context := probe.Context
-	if probe.Typed != nil {
-		typed, err := probe.Typed()
+	if probe.ContextFor != nil {
+		typed, err := probe.ContextFor(provider.Uses{Args: true})
 		if err != nil {
 			s.opts.Note(fmt.Sprintf("the arguments of %s: %v", probe.Desc, err))
 		} else {
@@ -191,13 +191,11 @@ type uses struct {
 }
 
 func usesOf(c *syntax.Clause) uses {
-	u := uses{least: stable}
+	used := argumentsOf(c)
+	u := uses{least: stable, arguments: used.Args || used.Numbers != 0}
 	syntax.Inspect(c, func(x syntax.Expr) {
 		switch x := x.(type) {
 		case *syntax.Ident:
-			var a arguments
-			a.look(x)
-			u.arguments = u.arguments || a.typed || a.numbered
 			if x.Name == "curthread" {
 				u.least = u.least.min(Attributes{Stable, Private, Common})
 			}

@@ -54,6 +54,8 @@ const (
 	LookupIP
 	// LookupCookie: bpf_get_attach_cookie is the probe's index.
 	LookupCookie
+	// LookupFunc: bpf_get_func_ip is the probe's Addr.
+	LookupFunc
 	// LookupKey: the number at Context.Key is the probe's Addr. Of a number
 	// that is no probe's the program does nothing.
 	LookupKey
@@ -107,9 +109,6 @@ type Context struct {
 	// it is nil, the context is an array of them (HookRun), or CallArgs and
 	// PCArgs say what they are.
 	Places []Place
-	// Unnumbered says that there is no telling what arg0... are, and that the
-	// probes' Typed is.
-	Unnumbered bool
 	// CallArgs: arg0... are the arguments of a C call, in the registers.
 	CallArgs bool
 	// PCArgs: arg0 is the kernel's program counter and arg1 the user's, the
@@ -124,6 +123,13 @@ type Context struct {
 	Args []types.Arg
 }
 
+// Uses is what clauses use of a probe.
+type Uses struct {
+	Args      bool   // args[]
+	Numbers   uint16 // bit n is for argn
+	Registers bool   // regs[]
+}
+
 // A Probe is one probe that exists.
 type Probe struct {
 	Desc
@@ -131,11 +137,12 @@ type Probe struct {
 	Addr    uint64   // for LookupIP and LookupKey
 	More    []uint64 // further addresses where the probe fires, for LookupIP
 	Entry   uint64   // of the probe's function, for ReturnArgs
-	// Typed returns what Context leaves out to be one for many probes: Args,
-	// and Places where it has none. It is for clauses that use them. Probes
-	// of the same types have the same result. It is nil where nothing is left
-	// out.
-	Typed func() (*Context, error)
+	// ContextFor returns the context for clauses that use so much of the
+	// probe. Context itself is for those that use nothing, and so the same for
+	// many probes. Probes whose arguments have the same types share contexts
+	// where they can. A NoMatchError says that the probe cannot give what is
+	// used. The function is nil where Context is for all.
+	ContextFor func(Uses) (*Context, error)
 	// Target is the provider's own: what must be armed.
 	Target any
 }
@@ -143,7 +150,7 @@ type Probe struct {
 // An Enabling is a program and the probes at which it must run.
 type Enabling struct {
 	Program *ebpf.Program
-	Context *Context // that the program was made for: of the probes, or Typed
+	Context *Context // that the program was made for: Context or ContextFor of the probes
 	Probes  []*Probe
 	First   uint32 // the index of Probes[0], for LookupCookie
 	// CountsOnly says that all the program does is count how often each probe

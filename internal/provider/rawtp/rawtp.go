@@ -49,7 +49,7 @@ func (*Provider) Name() string { return name }
 const iter = "__traceiter_"
 
 // untyped is the context of a tracepoint of which nothing is asked.
-var untyped = &provider.Context{Hook: provider.HookRawTracepoint, Unnumbered: true, Places: []provider.Place{}}
+var untyped = &provider.Context{Hook: provider.HookRawTracepoint, Places: []provider.Place{}}
 
 func (p *Provider) list() ([]*provider.Probe, error) {
 	syms, err := p.kernel.Symbols()
@@ -88,7 +88,12 @@ func (p *Provider) probe(system, tracepoint, module string) *provider.Probe {
 	return &provider.Probe{
 		Desc:    provider.Desc{Provider: name, Module: system, Name: tracepoint},
 		Context: untyped,
-		Typed:   func() (*provider.Context, error) { return p.Typed(module, tracepoint) },
+		ContextFor: func(uses provider.Uses) (*provider.Context, error) {
+			if !uses.Args && uses.Numbers == 0 {
+				return untyped, nil
+			}
+			return p.Typed(module, tracepoint)
+		},
 	}
 }
 

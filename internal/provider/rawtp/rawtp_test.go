@@ -112,7 +112,7 @@ func TestTypes(t *testing.T) {
 		{"sys_enter", "regs struct pt_regs *, id long"},
 		{"block_bio_queue", "bio struct bio *"},
 	} {
-		c, err := probetest.Match(t, p, provider.Desc{Name: test.name})[0].Typed()
+		c, err := probetest.Match(t, p, provider.Desc{Name: test.name})[0].ContextFor(provider.Uses{Args: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestTypes(t *testing.T) {
 // TestAllTypes finds the arguments of every tracepoint.
 func TestAllTypes(t *testing.T) {
 	for _, probe := range probetest.Match(t, newProvider(t), provider.Desc{}) {
-		if _, err := probe.Typed(); err != nil {
+		if _, err := probe.ContextFor(provider.Uses{Args: true}); err != nil {
 			t.Errorf("%s: %v", probe.Desc, err)
 		}
 	}
@@ -166,7 +166,7 @@ func TestCounts(t *testing.T) {
 // typed is a copy of a probe that has its arguments.
 func typed(t testing.TB, p *provider.Probe) *provider.Probe {
 	t.Helper()
-	c, err := p.Typed()
+	c, err := p.ContextFor(provider.Uses{Args: true})
 	if err != nil {
 		t.Fatal(err)
 	}

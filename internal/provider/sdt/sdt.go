@@ -45,7 +45,7 @@ func New(k *kernel.Kernel) *Provider {
 func (*Provider) Name() string { return name }
 
 // untyped is the context of a tracepoint of which no field is asked.
-var untyped = &provider.Context{Hook: provider.HookRawTracepoint, Unnumbered: true, Places: []provider.Place{}}
+var untyped = &provider.Context{Hook: provider.HookRawTracepoint, Places: []provider.Place{}}
 
 func (p *Provider) list() ([]*provider.Probe, error) {
 	events, err := tracefs.Events()
@@ -57,7 +57,12 @@ func (p *Provider) list() ([]*provider.Probe, error) {
 		probes[i] = &provider.Probe{
 			Desc:    provider.Desc{Provider: name, Module: e.System, Name: e.Name},
 			Context: untyped,
-			Typed:   func() (*provider.Context, error) { return p.fields(e) },
+			ContextFor: func(uses provider.Uses) (*provider.Context, error) {
+				if !uses.Args && uses.Numbers == 0 {
+					return untyped, nil
+				}
+				return p.fields(e)
+			},
 		}
 	}
 	return probes, nil

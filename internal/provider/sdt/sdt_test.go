@@ -73,7 +73,7 @@ func TestTypes(t *testing.T) {
 		{"sys_exit", "id long, ret long"},
 		{"sys_enter", "id long, args unsigned long *"},
 	} {
-		c, err := probetest.Match(t, p, provider.Desc{Name: test.name})[0].Typed()
+		c, err := probetest.Match(t, p, provider.Desc{Name: test.name})[0].ContextFor(provider.Uses{Args: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestCounts(t *testing.T) {
 	runtime.LockOSThread()
 	p := newProvider(t)
 	plain := probetest.Match(t, p, provider.Desc{Name: "task_rename"})[0]
-	c, err := plain.Typed()
+	c, err := plain.ContextFor(provider.Uses{Args: true})
 	if err != nil {
 		t.Fatal(err)
 	}

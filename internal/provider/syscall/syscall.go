@@ -92,8 +92,13 @@ func (p *Provider) probe(s *side, call isa.Syscall) *provider.Probe {
 		Desc:    provider.Desc{Provider: "syscall", Module: kernel.VMLinux, Function: call.Function, Name: s.name},
 		Context: s.context,
 		Addr:    uint64(call.Number),
-		Typed:   func() (*provider.Context, error) { return p.typedContext(s, call.Function) },
-		Target:  target{s},
+		ContextFor: func(uses provider.Uses) (*provider.Context, error) {
+			if !uses.Args {
+				return s.context, nil
+			}
+			return p.typedContext(s, call.Function)
+		},
+		Target: target{s},
 	}
 }
 

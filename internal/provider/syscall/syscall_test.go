@@ -185,7 +185,7 @@ func TestTypes(t *testing.T) {
 		{"mq_open", "entry", "char *u_name, int oflag, umode_t mode, struct mq_attr *u_attr"},
 	} {
 		probe := probetest.Match(t, p, provider.Desc{Function: test.function, Name: test.name})[0]
-		c, err := probe.Typed()
+		c, err := probe.ContextFor(provider.Uses{Args: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestTypes(t *testing.T) {
 		if got := strings.Join(args, ", "); got != test.want {
 			t.Errorf("%s: got %q, want %q", probe.Desc, got, test.want)
 		}
-		if again, _ := probe.Typed(); again != c {
+		if again, _ := probe.ContextFor(provider.Uses{Args: true}); again != c {
 			t.Errorf("%s: a second context of the same types", probe.Desc)
 		}
 	}
