@@ -403,6 +403,8 @@ func (g *generator) fetchIndex(dst reg) {
 		g.set(dst, uint64(u.First), w64)
 	case u.Context.Lookup == provider.LookupCookie:
 		g.callTo(dst, asm.FnGetAttachCookie, g.ctx)
+	case u.Context.Lookup == provider.LookupFunc:
+		g.lookupSite(dst, g.call(asm.FnGetFuncIp, g.ctx), 0)
 	default:
 		pc, _ := g.opts.Arch.Register(g.opts.Arch.PC)
 		ip := g.newReg()
@@ -427,7 +429,15 @@ func (g *generator) readPlace(p provider.Place, failed func()) reg {
 		return g.constant(*p.Constant, w64)
 	}
 	n := g.newReg()
-	if !p.Indirect {
+	switch {
+	case p.Address:
+		return g.copyOf(g.addressOf(g.ctx, p.Offset), w64)
+	case p.Located:
+		g.load(n, g.ctx, p.Offset, 4)
+		g.aluImm(asm.And, w64, n, 0xffff)
+		g.alu(asm.Add, w64, n, g.ctx)
+		return n
+	case !p.Indirect:
 		g.load(n, g.ctx, p.Base+p.Offset, p.Size)
 		return n
 	}
