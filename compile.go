@@ -74,6 +74,7 @@ func (s *Session) check(ctx context.Context, sources []Source) (*front, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.restrictCPU(file)
 		f.files = append(f.files, file)
 		for _, c := range clauses(file) {
 			found, err := s.matchClause(ctx, src, c)

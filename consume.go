@@ -20,6 +20,7 @@ type reader struct {
 	losses   *buffer.Losses
 	users    *process.Symbols
 	consumer *consume.Consumer
+	policy   *policy
 	missed   uint64 // reported so far
 }
 
@@ -76,6 +77,7 @@ func (s *Session) newReader(out io.Writer) (*reader, error) {
 	if r.consumer, err = consume.New(out, layout, s.table(), opts); err != nil {
 		return nil, errors.Join(err, rings.Close(), users.Close())
 	}
+	r.policy = newPolicy(s.settings, r.consumer.Record)
 	return r, nil
 }
 
@@ -158,12 +160,13 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// exited reports whether the program called exit(). The control block tells
-// it even if the record was lost.
+// exited reports whether the program called exit(), or a buffer is full that
+// shall not be emptied. The control block tells of exit() even if the record
+// was lost.
 func (r *reader) exited() bool {
 	_, printed := r.consumer.Exited()
 	_, called := r.session.loaded.Control.Exited()
-	return printed || called
+	return printed || called || r.policy.full
 }
 
 // round waits for records and prints them, and what was lost.
@@ -180,15 +183,12 @@ func (r *reader) round() error {
 	return r.reportLosses()
 }
 
-// record prints one record. A fault fires ERROR, whose arguments are DTrace's:
+// record takes one record. A fault fires ERROR, whose arguments are DTrace's:
 // arg1 the clause, arg2 the action, arg3 an offset that BPF does not have,
 // arg4 the fault and arg5 its address.
 func (r *reader) record(cpu int, data []byte) error {
-	if err := r.consumer.Record(cpu, data); err != nil {
+	if err := r.policy.add(cpu, data); err != nil || !isFault(data) {
 		return err
-	}
-	if len(data) < record.ErrorSize || binary.NativeEndian.Uint32(data[record.ClauseOffset:]) != record.ClauseError {
-		return nil
 	}
 	fault := data[record.HeaderSize:]
 	word := func(i int) uint64 { return uint64(binary.NativeEndian.Uint32(fault[4*i:])) }
@@ -226,6 +226,9 @@ func (r *reader) finish() error {
 	}
 	go func() { _ = s.disarm() }() // Close returns the error
 	if err := r.rings.Flush(r.record); err != nil {
+		return err
+	}
+	if err := r.policy.finish(); err != nil {
 		return err
 	}
 	if err := r.consumer.Flush(); err != nil {
