@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"kinst/internal/isa"
@@ -24,14 +25,14 @@ type Function struct {
 	// chooses it when the program is loaded (an IFUNC, as memcpy is).
 	Resolver bool
 
-	padded bool // Size may include padding behind the function
+	unsized bool // Size is a guess, up to where something else begins
 }
 
 // Functions returns the functions whose name matches a pattern of path.Match,
 // by ascending address, each once: names that share an address are aliases of
 // one function, while a name that several static functions bear stands for
-// all of them. An empty pattern means every name. Versions of names, as in
-// memcpy@@GLIBC_2.14, are no part of them. The error wraps ErrNoFunction where
+// all of them. An empty pattern means every name. The newest version of a name,
+// as memcpy@@GLIBC_2.14, goes by the name alone. The error wraps ErrNoFunction where
 // nothing matches.
 func (f *File) Functions(pattern string) ([]Function, error) {
 	syms, err := f.symbols()
@@ -91,7 +92,7 @@ func (s *symbols) function(i, end int, matches func(name string) bool) (f Functi
 	if s.list[i].kind == elf.STT_NOTYPE {
 		return Function{}, false
 	}
-	f = Function{Addr: s.list[i].addr, Size: s.extent(i), padded: s.list[i].size == 0}
+	f = Function{Addr: s.list[i].addr, Size: s.extent(i), unsized: s.list[i].size == 0}
 	for _, sym := range s.list[i:end] {
 		name := s.nameOf(sym)
 		if !ok && matches(name) {
@@ -150,13 +151,41 @@ func (f *File) Listing(fn Function) (*Listing, error) {
 		return nil, fmt.Errorf("%s: its text cannot be read: %w", fn.Name, err)
 	}
 	l := &Listing{Function: fn}
-	if fn.padded {
-		l.Insts, l.Rest = isa.Function(f.arch, text, fn.Addr)
-	} else {
-		l.Insts, l.Rest = isa.Instructions(f.arch, text, fn.Addr)
+	l.Insts, l.Rest = isa.Instructions(f.arch, text, fn.Addr)
+	if fn.unsized {
+		l.Insts = certain(l.Insts)
 	}
 	if len(l.Insts) == 0 {
 		return nil, fmt.Errorf("%s: there are no instructions: %w", fn.Name, l.Rest)
 	}
 	return l, nil
+}
+
+// certain returns the instructions of a function that control reaches from the
+// first one, up to the first gap: behind a function whose size is not known
+// there may be anything, and what is no code must not be probed.
+func certain(insts []isa.Inst) []isa.Inst {
+	index := make(map[uint64]int, len(insts))
+	for i, in := range insts {
+		index[in.Addr] = i
+	}
+	reached := make([]bool, len(insts))
+	for work := []int{0}; len(work) > 0; {
+		i := work[len(work)-1]
+		work = work[:len(work)-1]
+		for ; i < len(insts) && !reached[i]; i++ {
+			reached[i] = true
+			in := insts[i]
+			if to, ok := index[in.Target]; ok && in.Kind.Is(isa.Jump) && in.HasTarget() {
+				work = append(work, to)
+			}
+			if !in.FallsThrough() {
+				break
+			}
+		}
+	}
+	if n := slices.Index(reached, false); n >= 0 {
+		return insts[:n]
+	}
+	return insts
 }

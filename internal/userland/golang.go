@@ -23,6 +23,7 @@ func (s *symbols) addGo(f *File) error {
 		s.list = append(s.list, symbol{
 			addr: fn.Entry,
 			size: fn.End - fn.Entry,
+			end:  fn.End,
 			name: uint32(len(s.names)),
 			kind: elf.STT_FUNC,
 			bind: elf.STB_LOCAL,

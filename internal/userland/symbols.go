@@ -13,6 +13,7 @@ import (
 // A symbol is a name of a place in a file's text.
 type symbol struct {
 	addr, size uint64
+	end        uint64 // of the section, which nothing reaches beyond
 	name       uint32 // where it begins in the table of names
 	kind       elf.SymType
 	bind       elf.SymBind
@@ -71,16 +72,34 @@ func (s *symbols) addSection(e *elf.File, kind elf.SectionType) error {
 	if err != nil {
 		return fmt.Errorf("the ELF section %s: %w", e.Sections[table.Link].Name, err)
 	}
+	superseded := func(int) bool { return false }
+	if kind == elf.SHT_DYNSYM {
+		superseded = supersededSymbols(e)
+	}
 	base := uint32(len(s.names))
 	s.names = append(append(s.names, names...), 0)
-	for ; len(data) >= symbolSize; data = data[symbolSize:] {
+	for i := 0; len(data) >= symbolSize; i, data = i+1, data[symbolSize:] {
 		sym, ok := parseSymbol(e, data)
-		if ok && int(sym.name) < len(names) && isName(names[sym.name:]) {
+		if ok && !superseded(i) && int(sym.name) < len(names) && isName(names[sym.name:]) {
 			sym.name += base
 			s.list = append(s.list, sym)
 		}
 	}
 	return nil
+}
+
+// supersededSymbols tells the symbols of .dynsym which are of an old version
+// that only old programs are linked to, as memcpy@GLIBC_2.2.5 is beside
+// memcpy@@GLIBC_2.14: nobody means them by the mere name.
+func supersededSymbols(e *elf.File) func(i int) bool {
+	const hidden = 0x8000
+	var versions []byte
+	if section := e.SectionByType(elf.SHT_GNU_VERSYM); section != nil {
+		versions, _ = section.Data() // without it, symbols have no versions
+	}
+	return func(i int) bool {
+		return 2*i+2 <= len(versions) && e.ByteOrder.Uint16(versions[2*i:])&hidden != 0
+	}
 }
 
 // parseSymbol reads an Elf64_Sym. It is not ok if it names no text.
@@ -94,7 +113,12 @@ func parseSymbol(e *elf.File, b []byte) (symbol, bool) {
 		addr: order.Uint64(b[8:]),
 		size: order.Uint64(b[16:]),
 	}
-	if section == 0 || section >= len(e.Sections) || e.Sections[section].Flags&elf.SHF_EXECINSTR == 0 {
+	if section == 0 || section >= len(e.Sections) {
+		return symbol{}, false
+	}
+	text := e.Sections[section]
+	sym.end = text.Addr + text.Size
+	if text.Flags&elf.SHF_EXECINSTR == 0 || sym.addr < text.Addr || sym.addr >= sym.end {
 		return symbol{}, false
 	}
 	switch sym.kind {
@@ -150,8 +174,12 @@ func bindRank(b elf.SymBind) int {
 
 func underscores(name string) int { return len(name) - len(strings.TrimLeft(name, "_")) }
 
+// nameOf returns a symbol's name without its version, unless that has been
+// superseded: .symtab has versions in its names, as name@@VERSION and
+// name@VERSION.
 func (s *symbols) nameOf(sym symbol) string {
 	name, _, _ := bytes.Cut(s.names[sym.name:], []byte{0})
+	name, _, _ = bytes.Cut(name, []byte("@@"))
 	return string(name)
 }
 
@@ -192,15 +220,16 @@ func (s *symbols) first(i int) int {
 // has none, as that of functions written in assembly, what is left up to the
 // next symbol.
 func (s *symbols) extent(i int) uint64 {
-	if s.list[i].size > 0 {
-		return s.list[i].size
+	sym := s.list[i]
+	if sym.size > 0 {
+		return min(sym.size, sym.end-sym.addr)
 	}
 	for _, next := range s.list[i+1:] {
-		if next.addr > s.list[i].addr {
-			return next.addr - s.list[i].addr
+		if next.addr > sym.addr {
+			return min(next.addr, sym.end) - sym.addr
 		}
 	}
-	return 1
+	return sym.end - sym.addr
 }
 
 // buildID returns the file's build ID in hexadecimal, or "".

@@ -124,7 +124,7 @@ func (m *matcher) object(o *userland.Object, offset uint64, named bool) error {
 // function takes what the description names in one function.
 func (m *matcher) function(o *userland.Object, f userland.Function, offset uint64, named bool) error {
 	if f.Resolver {
-		m.miss(o, f, "the dynamic linker calls it to choose the function of that name (it is an IFUNC); name the function that it chooses")
+		m.miss(o, f, "the dynamic linker calls it to choose the function of that name (it is an IFUNC); name the one that it chooses"+choices(o, f.Name))
 		return nil
 	}
 	if m.desc.Name == entryName && !m.named() {
@@ -153,6 +153,20 @@ func (m *matcher) function(o *userland.Object, f userland.Function, offset uint6
 		return m.all(o, l)
 	}
 	return nil
+}
+
+// choices lists functions that a resolver may choose among. By custom their
+// names begin with two underscores and its own: __memcpy_evex_unaligned.
+func choices(o *userland.Object, name string) string {
+	functions, err := o.Functions("__" + name + "_*")
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, f := range functions {
+		names = append(names, f.Name)
+	}
+	return ", such as " + strings.Join(names, ", ")
 }
 
 // named reports whether the description names one function.
