@@ -27,8 +27,10 @@ type Kernel struct {
 	siteTables map[string]*siteTables // by module
 	pairs      map[pairKey][]codePair // nil for tables that cannot be read
 	anchors    map[string]anchor      // by module
-	notrace    *bool                  // see notraceProbes
-	moduleBTF  map[string]*btf.Spec
+
+	notraceOnce    sync.Once
+	notraceAllowed bool // see notraceProbes
+	moduleBTF      map[string]*btf.Spec
 }
 
 // Open returns the running kernel. It reads nothing: the error of a source

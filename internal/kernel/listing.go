@@ -42,7 +42,7 @@ func (k *Kernel) Listing(arch *isa.Arch, f Function) (*Listing, error) {
 var ErrUnsettled = errors.New("others are just now changing the probes there; try again")
 
 func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
-	for range settleTries {
+	for try := range settleTries {
 		text, probed, err := k.settledText(arch, f)
 		if err != nil {
 			return nil, err
@@ -53,7 +53,7 @@ func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
 		if len(l.Insts) == 0 {
 			return nil, cmp.Or(l.Rest, errors.New("there are none"))
 		}
-		if l.settled(probed) {
+		if l.startsAll(probed) && (!l.isRewritten() || try >= rewriteTries) {
 			return l, nil
 		}
 		time.Sleep(settlePause)
@@ -61,23 +61,32 @@ func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
 	return nil, ErrUnsettled
 }
 
-// settled reports whether the listing can be true. A probe stands on an
-// instruction, the kernel sees to that: if one of those that were undone does
-// not, the probes were changed while the text was read. And where the kernel
-// rewrites its own text, it puts a breakpoint there for a moment.
-func (l *Listing) settled(probed []uint64) bool {
+// startsAll reports whether a probe that was undone stands on an instruction.
+// The kernel sees to that: if one does not, the probes were changed while the
+// text was read.
+func (l *Listing) startsAll(probed []uint64) bool {
 	for _, addr := range probed {
 		if _, ok := l.Find(addr); !ok && addr < l.End() {
 			return false
 		}
 	}
-	for i, in := range l.Insts {
-		if l.isBreakpoint(i) && (in.Addr == l.entry() || l.reasons.rewritten(in.Addr)) {
-			return false
-		}
-	}
 	return true
 }
+
+// isRewritten reports whether the kernel seems to be rewriting an instruction
+// just now: for some microseconds there is a breakpoint in its place.
+func (l *Listing) isRewritten() bool {
+	for i, in := range l.Insts {
+		if l.isBreakpoint(i) && (in.Addr == l.entry() || l.reasons.rewritten(in.Addr)) {
+			return true
+		}
+	}
+	return false
+}
+
+// rewriteTries is after how many more looks such a breakpoint must be there to
+// stay.
+const rewriteTries = 3
 
 // entry is the address behind the landing pad, if there is one.
 func (l *Listing) entry() uint64 {

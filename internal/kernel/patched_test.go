@@ -102,20 +102,15 @@ func TestListingUnderFunctionTracer(t *testing.T) {
 		writeFile(t, tracefs+"set_ftrace_filter", "!vfs_read\n")
 	}()
 	is := list(t, k, "vfs_read")
-	if len(is.Insts) != len(was.Insts) {
-		t.Fatalf("%d instructions, were %d", len(is.Insts), len(was.Insts))
+	sameListing(t, was, is)
+	live, err := k.LiveText(was.Function.Addr, int(was.End()-was.Function.Addr))
+	if err != nil {
+		t.Fatal(err)
 	}
-	calls := 0
-	for i := range is.Insts {
-		if is.Insts[i].Addr != was.Insts[i].Addr {
-			t.Errorf("an instruction at +%d, was at +%d", is.Insts[i].Addr-is.Function.Addr, was.Insts[i].Addr-is.Function.Addr)
+	for _, in := range was.Insts {
+		if !bytes.HasPrefix(live[in.Addr-was.Function.Addr:], in.Bytes) != (in.Addr == was.entry()) {
+			t.Errorf("+%d: % x, while the tracer is on % x", in.Addr-was.Function.Addr, in.Bytes, live[in.Addr-was.Function.Addr:][:in.Len])
 		}
-		if !bytes.Equal(is.Insts[i].Bytes, was.Insts[i].Bytes) {
-			calls++
-		}
-	}
-	if calls != 1 {
-		t.Errorf("%d instructions differ, the tracer's call should", calls)
 	}
 }
 
@@ -139,7 +134,7 @@ func TestListingWhileProbesChange(t *testing.T) {
 		}
 	}()
 	good, unsettled := 0, 0
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && good < 100; {
 		l, err := k.Listing(native(t), was.Function)
 		if err != nil {
 			t.Log(err)

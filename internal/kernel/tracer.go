@@ -71,13 +71,8 @@ func (l *Listing) isTraceable() bool {
 // event in the middle of an instruction there, which is refused for the one
 // reason or the other.
 func (k *Kernel) notraceProbes(l *Listing) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.notrace == nil {
-		allowed := askNotrace(l)
-		k.notrace = &allowed
-	}
-	return *k.notrace
+	k.notraceOnce.Do(func() { k.notraceAllowed = askNotrace(l) })
+	return k.notraceAllowed
 }
 
 func askNotrace(l *Listing) (allowed bool) {
