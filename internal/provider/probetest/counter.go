@@ -47,15 +47,17 @@ func NewCounter(t testing.TB, c *provider.Context, probes []*provider.Probe, tgi
 	k := &Counter{
 		t:      t,
 		probes: probes,
-		sites:  newMap(t, &ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 4, MaxEntries: n}),
+		sites:  newMap(t, &ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 4, MaxEntries: 16 * n}),
 		values: newMap(t, &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 8 * (1 + Args), MaxEntries: n}),
 	}
 	for i, p := range probes {
-		if err := k.sites.Put(p.Addr, uint32(i)); err != nil {
-			t.Fatal(err)
+		for _, addr := range append([]uint64{p.Addr}, p.More...) {
+			if err := k.sites.Put(addr, uint32(i)); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	spec := &ebpf.ProgramSpec{Type: hookTypes[c.Hook], License: "GPL", Instructions: k.code(t, c, tgid)}
+	spec := &ebpf.ProgramSpec{Type: hookTypes[c.Hook], AttachType: c.Attach, License: "GPL", Instructions: k.code(t, c, tgid)}
 	var err error
 	if k.Program, err = ebpf.NewProgram(spec); err != nil {
 		t.Fatalf("loading the counter of %s: %+v", probes[0].Desc, err)
@@ -127,6 +129,8 @@ func (k *Counter) index(t testing.TB, c *provider.Context) asm.Instructions {
 			asm.Mov.Reg(asm.R1, asm.R6),
 			asm.FnGetAttachCookie.Call(),
 			asm.StoreMem(asm.RFP, indexSlot, asm.R0, asm.DWord))
+	case provider.LookupFunc:
+		code = append(code, asm.Mov.Reg(asm.R1, asm.R6), asm.FnGetFuncIp.Call())
 	case provider.LookupKey:
 		code = append(code, load(c.Key)...)
 	case provider.LookupIP:
@@ -148,11 +152,14 @@ func (k *Counter) index(t testing.TB, c *provider.Context) asm.Instructions {
 // places are where the first arguments are.
 func places(t testing.TB, c *provider.Context) []provider.Place {
 	all := c.Places
-	if c.CallArgs {
-		arch := native(t)
+	arch := native(t)
+	switch {
+	case c.CallArgs:
 		for _, name := range arch.CallArgs {
 			all = append(all, register(t, arch, name))
 		}
+	case c.ReturnArgs:
+		all = []provider.Place{register(t, arch, arch.PC), register(t, arch, arch.CallResult)}
 	}
 	return all[:min(len(all), Args)]
 }
@@ -177,6 +184,8 @@ func register(t testing.TB, arch *isa.Arch, name string) provider.Place {
 func load(p provider.Place) asm.Instructions {
 	size := map[int]asm.Size{1: asm.Byte, 2: asm.Half, 4: asm.Word, 8: asm.DWord}[p.Size]
 	switch {
+	case p.Constant != nil:
+		return asm.Instructions{asm.LoadImm(asm.R0, int64(*p.Constant), asm.DWord)}
 	case p.Located:
 		return append(asm.Instructions{
 			asm.LoadMem(asm.R3, asm.R6, int16(p.Offset), asm.Word),
@@ -217,7 +226,8 @@ func zero(slot int16) asm.Instructions {
 }
 
 // A Count is how often a probe fired, and its last arguments: of those that
-// are addresses of arrays in the context, the arrays' first 8 bytes.
+// are addresses of arrays in the context, the arrays' first 8 bytes, and as
+// arg0 of a return the program counter.
 type Count struct {
 	N    uint64
 	Args [Args]uint64
