@@ -13,6 +13,7 @@ import (
 	"kinst/internal/kernel"
 	"kinst/internal/provider"
 	"kinst/internal/provider/dtrace"
+	"kinst/internal/provider/fbt"
 	"kinst/internal/provider/kinst"
 	"kinst/internal/provider/pid"
 	"kinst/internal/provider/profile"
@@ -112,6 +113,7 @@ func Open(opts Options) (*Session, error) {
 		syscall.New(k, arch),
 		sdt.New(k),
 		rawtp.New(k),
+		fbt.New(k, arch, s.arms),
 		kinst.New(k, arch, s.arms),
 		pid.New(arch, s.files, s.settle),
 		usdt.New(arch, s.files, s.settle),
