@@ -158,7 +158,12 @@ func (l *Loaded) loadProgram(spec *ebpf.ProgramSpec) (*ebpf.Program, error) {
 			return nil, fmt.Errorf("program %s: map %s: %w", spec.Name, ins.Reference(), err)
 		}
 	}
-	prog, err := ebpf.NewProgram(spec)
+	// The verifier's log takes as long as the program itself: it is asked for
+	// when it is needed.
+	prog, err := ebpf.NewProgramWithOptions(spec, ebpf.ProgramOptions{LogDisabled: true})
+	if err != nil && !tooMuch(err) {
+		prog, err = ebpf.NewProgram(spec)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("loading the program %s of %d instructions into the kernel: %w", spec.Name, len(spec.Instructions), err)
 	}
