@@ -23,7 +23,8 @@ import (
 // A Process is one that a session watches: tracing ends when the last of them
 // has ended. Children that it forks are processes of their own, which are not
 // watched. A program that it executes in its own place is still watched, but
-// the probes of pid and of the program's own (USDT) are those of the old one.
+// probes of its functions stay those of the old one: they fire only where that
+// is executed anew at the same addresses.
 type Process struct {
 	PID int
 

@@ -63,6 +63,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(argv[1], "exec")) {
 		thread((void *)n);
 		execl(argv[0], argv[0], "add", argv[2], NULL);
+	} else if (!strcmp(argv[1], "sleep")) {
+		sleep(60);
 	} else if (!strcmp(argv[1], "exit")) {
 		return n;
 	} else if (!strcmp(argv[1], "abort")) {

@@ -9,19 +9,19 @@ import (
 
 //go:noinline
 func deep(n int) int {
-	var room [64]int
-	room[n%64] = n
+	var room [16]int
+	room[n%16] = n
 	if n == 0 {
 		return 0
 	}
-	return deep(n-1) + room[n%64]
+	return deep(n-1) + room[n%16]
 }
 
 func main() {
 	sums := make([]int, 20)
 	var wait sync.WaitGroup
 	for i := range sums {
-		wait.Go(func() { sums[i] = deep(100 * i) })
+		wait.Go(func() { sums[i] = deep(20 * i) })
 	}
 	wait.Wait()
 	if err := os.WriteFile(os.Args[1], []byte(fmt.Sprintln(sums)), 0o666); err != nil {
