@@ -108,6 +108,10 @@ func runVM(cmd *cobra.Command, cfg vm.Config) error {
 	cfg.Interrupts = interrupts
 
 	status, err := vm.Run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	if killed, ok := errors.AsType[*vm.SignalError](err); ok {
+		fmt.Fprintf(cmd.ErrOrStderr(), "kinst vm: %v\n", killed)
+		return exitError(status)
+	}
 	switch {
 	case errors.Is(err, vm.ErrInterrupted):
 		return exitError(status)

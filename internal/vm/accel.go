@@ -9,17 +9,6 @@ import (
 	"time"
 )
 
-// A hostMachine describes the virtual machine of the host's architecture.
-type hostMachine struct {
-	qemu          string   // the emulator's name
-	debianPackage string   // the package it is in
-	machine       string   // QEMU's -machine
-	console       string   // the kernel's name of the first serial port
-	serial        []string // the device files of the other serial ports, in the order of a bundle's fields
-	image         string   // how the name of a kernel image in /boot begins
-	emulatedCPU   string   // the CPU model for software emulation
-}
-
 // The values of Config.Accel.
 const (
 	accelKVM         = "kvm"
@@ -98,11 +87,12 @@ func kvmVerdict() (works, known bool) {
 		return false, true
 	}
 	f.Close()
-	verdict, err := os.ReadFile(verdictFile())
+	text, err := os.ReadFile(verdictFile())
 	if err != nil {
 		return false, false
 	}
-	return strings.TrimSpace(string(verdict)) == "works", true
+	verdict, ok := strings.CutSuffix(strings.TrimSpace(string(text)), " "+bootID())
+	return verdict == kvmWorks, ok
 }
 
 // remember keeps what came of a trial.
@@ -110,19 +100,27 @@ func (a accelerator) remember(works bool) {
 	if !a.trial {
 		return
 	}
-	verdict := "fails"
+	verdict := kvmFails
 	if works {
-		verdict = "works"
+		verdict = kvmWorks
 	}
 	// Without a place to write, the next run tries again.
 	name := verdictFile()
 	if os.MkdirAll(filepath.Dir(name), 0o755) == nil {
-		os.WriteFile(name, []byte(verdict+"\n"), 0o644)
+		os.WriteFile(name, []byte(verdict+" "+bootID()+"\n"), 0o644)
 	}
 }
 
-// verdictFile names the file of the verdict for this boot of the host.
-func verdictFile() string {
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return filepath.Join(cacheDir(), "kvm-"+strings.TrimSpace(string(boot)))
+// The verdict on KVM, which the host's boot it was found in follows.
+const (
+	kvmWorks = "works"
+	kvmFails = "fails"
+)
+
+func verdictFile() string { return filepath.Join(cacheDir(), "kvm") }
+
+// bootID names this boot of the host.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
 }

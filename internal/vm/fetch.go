@@ -21,6 +21,9 @@ import (
 // distribution's package. Nothing is installed. What it does goes to progress,
 // a line each.
 func Fetch(ctx context.Context, releases []string, progress io.Writer) error {
+	if err := checkHost(); err != nil {
+		return err
+	}
 	for _, tool := range []string{"apt-get", "apt-cache", "dpkg"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return fmt.Errorf("fetching kernels needs %s, which this system does not have; 'kinst vm -k PATH' boots any kernel image", tool)

@@ -224,7 +224,7 @@ func (g *guest) interrupt() {
 
 // runProgram runs the program, and the script once the program says that it is
 // ready, and returns the program's exit status.
-func (g *guest) runProgram() (int, error) {
+func (g *guest) runProgram() (unix.WaitStatus, error) {
 	null, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
 	if err != nil {
 		return 0, err
@@ -277,7 +277,7 @@ func (g *guest) runScript(ready io.Reader, null *os.File) {
 
 // reap collects every process that ends, as the first process must, until the
 // program has.
-func (g *guest) reap() (int, error) {
+func (g *guest) reap() (unix.WaitStatus, error) {
 	for {
 		var status unix.WaitStatus
 		pid, err := unix.Wait4(-1, &status, 0, nil)
@@ -296,19 +296,17 @@ func (g *guest) reap() (int, error) {
 		switch {
 		case pid == script:
 			g.interrupt()
-		case pid == program && status.Signaled():
-			return 128 + int(status.Signal()), nil
 		case pid == program:
-			return status.ExitStatus(), nil
+			return status, nil
 		}
 	}
 }
 
 // report tells the host of the program's end.
-func (g *guest) report(status int) {
+func (g *guest) report(status unix.WaitStatus) {
 	io.WriteString(g.stdout, g.plan.Marker)
 	io.WriteString(g.stderr, g.plan.Marker)
-	fmt.Fprintln(g.control, wordExit, status)
+	fmt.Fprintln(g.control, wordExit, int(status))
 }
 
 // fail tells the host, or else the console, why the program cannot run.

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"debug/elf"
 	"encoding/json"
@@ -24,12 +25,12 @@ import (
 // plan that is in it.
 func buildInitramfs(cfg *Config, image *Kernel) (*os.File, *guestPlan, error) {
 	t := newTree()
-	program := orDefault(cfg.Program, binaryPath)
+	program := cmp.Or(cfg.Program, binaryPath)
 	plan := &guestPlan{
 		Program: program,
 		Args:    append([]string{path.Base(program)}, cfg.Args...),
 		Env:     append(guestEnv(), cfg.Env...),
-		Dir:     orDefault(cfg.Dir, "/"),
+		Dir:     cmp.Or(cfg.Dir, "/"),
 		Marker:  "\x00" + rand.Text(),
 	}
 	t.directory(plan.Dir)
@@ -56,15 +57,27 @@ func buildInitramfs(cfg *Config, image *Kernel) (*os.File, *guestPlan, error) {
 		return nil, nil, err
 	}
 	t.put(cpio.StaticFile(planPath, string(text), 0o600))
+	if err := t.fits(cfg.memory()); err != nil {
+		return nil, nil, err
+	}
 	f, err := t.write()
 	return f, plan, err
 }
 
-func orDefault(s, otherwise string) string {
-	if s == "" {
-		return otherwise
+// fits reports whether a guest with so many MiB has room for the archive, for
+// what is unpacked from it, and for the kernel. A kernel without room for its
+// init panics.
+func (t *tree) fits(memory int) error {
+	var size uint64
+	for _, r := range t.records {
+		size += r.FileSize
 	}
-	return s
+	const kernelNeeds = 160
+	if needed := int(2*size>>20) + kernelNeeds; needed > memory {
+		return fmt.Errorf("the program and the files for the guest have %d MiB, for which a guest of %d MiB is too small: -m %d is enough",
+			size>>20, memory, needed)
+	}
+	return nil
 }
 
 func guestEnv() []string {
@@ -197,7 +210,8 @@ func (t *tree) busybox() error {
 	return nil
 }
 
-// workload adds a shell script under its own path, and returns that.
+// workload adds a shell script under its own path, or one read from a pipe
+// under a made-up one, and returns that path.
 func (t *tree) workload(script string) (string, error) {
 	if script == "" {
 		return "", nil
@@ -205,13 +219,17 @@ func (t *tree) workload(script string) (string, error) {
 	if !t.has(busyboxPath) {
 		return "", errors.New("a shell script in the guest needs a static busybox, which this system does not have: apt-get install busybox-static")
 	}
-	guest, err := filepath.Abs(script)
+	text, err := os.ReadFile(script)
 	if err != nil {
-		return "", err
-	}
-	if err := t.add(script, guest); err != nil {
 		return "", fmt.Errorf("the workload: %w", err)
 	}
+	guest := "/etc/workload"
+	if fi, err := os.Stat(script); err == nil && fi.Mode().IsRegular() {
+		if guest, err = filepath.Abs(script); err != nil {
+			return "", err
+		}
+	}
+	t.put(cpio.StaticFile(guest, string(text), 0o755))
 	return guest, nil
 }
 
@@ -221,16 +239,20 @@ func (t *tree) add(from, to string) error {
 		if err != nil {
 			return err
 		}
-		fi, err := os.Stat(name)
-		if err != nil {
-			return err
-		}
 		rel, err := filepath.Rel(from, name)
 		if err != nil {
 			return err
 		}
 		guest := path.Join(to, filepath.ToSlash(rel))
+		if d.Type() == fs.ModeSymlink && name != from {
+			target, err := os.Readlink(name)
+			t.put(cpio.Symlink(guest, target))
+			return err
+		}
+		fi, err := os.Stat(name)
 		switch {
+		case err != nil:
+			return err
 		case fi.IsDir():
 			t.directory(guest)
 			return nil

@@ -25,6 +25,9 @@ type Kernel struct {
 // fills and in /boot; of several, the newest. An empty name means the newest of
 // all.
 func FindKernel(name string) (*Kernel, error) {
+	if err := checkHost(); err != nil {
+		return nil, err
+	}
 	return findKernel(name, []string{filepath.Join(kernelCache(), "[^.]*"), "/"})
 }
 
@@ -65,7 +68,7 @@ func missingKernel(name string) error {
 
 // kernelAt returns the kernel whose image is at path.
 func kernelAt(path string) (*Kernel, error) {
-	release, err := imageRelease(path)
+	release, err := host.release(path)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ var transports = []transport{transportVirtio, transportSerial}
 // each.
 const (
 	wordHello   = "hello"
-	wordExit    = "exit"    // and the status
+	wordExit    = "exit"    // and the program's status, as wait(2) gives it
 	wordFailure = "failure" // and the reason
 
 	byteInterrupt = 'I'

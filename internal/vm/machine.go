@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A machine is one running guest as the host sees it.
@@ -23,7 +25,7 @@ type machine struct {
 	readers sync.WaitGroup // of all lines: they end when QEMU does
 
 	hello   chan *os.File // the control line that init chose
-	exit    chan int      // the program's exit status
+	exit    chan int      // the program's status, as wait(2) gives it
 	failure chan string   // why init could not do its work
 	output  chan error    // the end of stdout or stderr, or why it could not be written
 }
@@ -86,8 +88,8 @@ func (m *machine) run(ctx context.Context) (int, error) {
 	defer boot.Stop()
 	var (
 		control    *os.File // nil until init has reported
-		status     int      // the program's
-		missing    = 3      // ends to come: of stdout, of stderr, of the program
+		status     int
+		missing    = 3 // ends to come: of stdout, of stderr, of the program
 		interrupts int
 	)
 	for missing > 0 {
@@ -112,7 +114,7 @@ func (m *machine) run(ctx context.Context) (int, error) {
 			}
 			missing--
 		case <-ctx.Done():
-			return 1, context.Cause(ctx)
+			return 1, m.cancelled(context.Cause(ctx))
 		case <-m.qemu.gone:
 			if control == nil {
 				return 1, m.stillborn("the guest ended before it reached its init")
@@ -120,7 +122,20 @@ func (m *machine) run(ctx context.Context) (int, error) {
 			return 1, m.obituary("the guest ended before the program did")
 		}
 	}
-	return status, nil
+	return m.ending(unix.WaitStatus(status))
+}
+
+// ending is the outcome of a program that has ended.
+func (m *machine) ending(status unix.WaitStatus) (int, error) {
+	if !status.Signaled() {
+		return status.ExitStatus(), nil
+	}
+	code := 128 + int(status.Signal())
+	switch status.Signal() {
+	case unix.SIGINT, unix.SIGTERM, unix.SIGPIPE: // somebody wanted it
+		return code, nil
+	}
+	return code, &SignalError{status.Signal(), m.console.lastLines()}
 }
 
 // end ends the machine and waits until all that it has said is read.
@@ -140,6 +155,15 @@ func (m *machine) stillborn(what string) error {
 		m.accel.remember(false)
 	}
 	return &retryError{err}
+}
+
+// cancelled adds the console's last lines, which may say why there was no end
+// before, to the reason of a run's end.
+func (m *machine) cancelled(reason error) error {
+	if lines := m.console.lastLines(); lines != "" {
+		return fmt.Errorf("%w; the last words of the guest's console:\n%s", reason, lines)
+	}
+	return reason
 }
 
 // obituary says how the guest ended.

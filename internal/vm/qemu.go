@@ -30,14 +30,10 @@ const (
 // qemuArgs returns QEMU's arguments.
 func qemuArgs(cfg *Config, image *Kernel, a accelerator) []string {
 	cpus := max(cfg.CPUs, 1)
-	memory := cfg.Memory
-	if memory == 0 {
-		memory = DefaultMemory
-	}
 	args := []string{
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-nic", "none",
 		"-machine", host.machine, "-accel", a.option(cfg), "-cpu", a.cpuModel(cfg),
-		"-smp", strconv.Itoa(cpus), "-m", strconv.Itoa(memory),
+		"-smp", strconv.Itoa(cpus), "-m", strconv.Itoa(cfg.memory()),
 		"-kernel", image.Path, "-initrd", fmt.Sprintf("/proc/self/fd/%d", fdInitramfs),
 		"-append", kernelCommandLine(cfg),
 	}

@@ -1,11 +1,13 @@
 package vm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -67,6 +69,8 @@ func (c *Config) Unsafe() bool { return c.Accel == accelMultiThread && c.CPUs > 
 // DefaultMemory is the memory of a guest in MiB.
 const DefaultMemory = 1024
 
+func (c *Config) memory() int { return cmp.Or(c.Memory, DefaultMemory) }
+
 // A File is a file or directory of the host and where the guest sees it.
 type File struct {
 	Host, Guest string
@@ -76,9 +80,9 @@ type File struct {
 // status. Its output goes to stdout and stderr as it comes. Cancelling ctx ends
 // the machine.
 //
-// An error means that there is no exit status of the program's; the status
-// returned is then 1. See [PanicError] and [DeathError]. [ErrInterrupted] comes
-// with status 130.
+// With an error other than a [SignalError], there is no exit status of the
+// program's, and the one returned is 1, or 130 with [ErrInterrupted]. See
+// [PanicError] and [DeathError].
 func Run(ctx context.Context, cfg Config, stdout, stderr io.Writer) (int, error) {
 	candidates, err := accelerators(&cfg)
 	if err != nil {
@@ -133,6 +137,21 @@ func (e *DeathError) Error() string {
 		return e.What + "; its console is empty"
 	}
 	return e.What + "; its last words:\n" + e.Console
+}
+
+// A SignalError is the end of the program by a signal, which comes with the
+// status 128 and the signal's number. An oops of the kernel kills so.
+type SignalError struct {
+	Signal  syscall.Signal
+	Console string // the last lines of the console
+}
+
+func (e *SignalError) Error() string {
+	what := fmt.Sprintf("the program in the guest was ended by a signal (%v)", e.Signal)
+	if e.Console == "" {
+		return what
+	}
+	return what + "; the last words of the guest's console:\n" + e.Console
 }
 
 // How long a guest may take to reach its init. With KVM it takes a second or

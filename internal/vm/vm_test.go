@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"kinst/internal/vm"
@@ -76,13 +77,17 @@ func runMachine(args []string) int {
 
 func onEachKernel(t *testing.T, test func(t *testing.T, kernel string)) {
 	for _, kernel := range vmtest.Kernels() {
-		t.Run(kernel, func(t *testing.T) { test(t, kernel) })
+		t.Run(kernel, func(t *testing.T) {
+			t.Parallel()
+			test(t, kernel)
+		})
 	}
 }
 
 // run runs a role in a guest.
 func run(t *testing.T, cfg vm.Config, role string, args ...string) (stdout, stderr string, status int, err error) {
 	t.Helper()
+	defer vmtest.Acquire(t)()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cfg.Env = append(cfg.Env, roleVariable+"="+role)
@@ -102,25 +107,21 @@ func writeScript(t *testing.T, text string) string {
 }
 
 func TestOutputsAndStatus(t *testing.T) {
+	const script = `
+		printf 'a\nb\r\n'
+		printf 'wrong\n' >&2
+		read line || echo end of input
+		for f in /proc/self/maps /sys/kernel/btf/vmlinux /sys/kernel/tracing/kprobe_events \
+			/sys/kernel/debug/kprobes/list /sys/kernel/security/lsm /sys/fs/bpf /sys/fs/cgroup/cgroup.procs /dev/kmsg /dev/shm
+		do test -e $f || echo no $f; done
+		echo x >/tmp/x && ping -c1 -W1 127.0.0.1 >/dev/null || echo no loopback
+		/opt/bash -c 'echo dynamic ${BASH_VERSION:+bash}'
+		exit 42`
+	cfg := vm.Config{Files: []vm.File{{Host: "/bin/bash", Guest: "/opt/bash"}}}
+	want := vmtest.Result{Stdout: "a\nb\r\nend of input\ndynamic bash\n", Stderr: "wrong\n", Status: 42}
 	onEachKernel(t, func(t *testing.T, kernel string) {
-		got := vmtest.Run(t, kernel, `printf 'a\nb\r\n'; printf 'wrong\n' >&2; read line || echo eof; exit 42`, vm.Config{})
-		want := vmtest.Result{Stdout: "a\nb\r\neof\n", Stderr: "wrong\n", Status: 42}
-		if got != want {
-			t.Errorf("got %+v, want %+v", got, want)
-		}
-	})
-}
-
-func TestGuestHasKernelFileSystems(t *testing.T) {
-	onEachKernel(t, func(t *testing.T, kernel string) {
-		got := vmtest.Run(t, kernel, `
-			for f in /proc/self/maps /sys/kernel/btf/vmlinux /sys/kernel/tracing/kprobe_events \
-				/sys/kernel/debug/kprobes/list /sys/kernel/security/lsm /sys/fs/bpf /sys/fs/cgroup/cgroup.procs /dev/kmsg /dev/shm; do
-				test -e $f || echo no $f
-			done
-			echo x >/tmp/x && ping -c1 -W1 127.0.0.1 >/dev/null || echo no loopback`, vm.Config{})
-		if got != (vmtest.Result{}) {
-			t.Errorf("got %+v", got)
+		if diff := cmp.Diff(want, vmtest.Run(t, kernel, script, cfg)); diff != "" {
+			t.Error(diff)
 		}
 	})
 }
@@ -235,18 +236,22 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-func TestEarlyEnd(t *testing.T) {
-	for _, c := range []struct{ name, script, want string }{
-		{"power off", "poweroff -f", "ended before the program"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			cfg := vm.Config{Program: "/bin/sh", Args: []string{"-c", c.script}}
-			status, err := vm.Run(t.Context(), cfg, io.Discard, io.Discard)
-			var died *vm.DeathError
-			if !errors.As(err, &died) || status != 1 || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %d, %v", status, err)
-			}
-		})
+func TestGuestPowersItselfOff(t *testing.T) {
+	cfg := vm.Config{Program: "/bin/sh", Args: []string{"-c", "echo before; poweroff -f; sleep 1000"}}
+	var stdout bytes.Buffer
+	status, err := vm.Run(t.Context(), cfg, &stdout, io.Discard)
+	died, ok := errors.AsType[*vm.DeathError](err)
+	if !ok || status != 1 || died.What != "the guest ended before the program did" || stdout.String() != "before\n" {
+		t.Errorf("got %q, %d, %v", &stdout, status, err)
+	}
+}
+
+func TestProgramEndedBySignal(t *testing.T) {
+	cfg := vm.Config{Program: "/bin/sh", Args: []string{"-c", "echo '<1>something happened' >/dev/kmsg; kill -SEGV $$"}}
+	status, err := vm.Run(t.Context(), cfg, io.Discard, io.Discard)
+	killed, ok := errors.AsType[*vm.SignalError](err)
+	if !ok || status != 128+11 || killed.Signal != unix.SIGSEGV || !strings.Contains(err.Error(), "something happened") {
+		t.Errorf("got %d, %v", status, err)
 	}
 }
 
@@ -307,12 +312,4 @@ func TestModulesAreLoaded(t *testing.T) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	})
-}
-
-func TestDynamicProgramsRun(t *testing.T) {
-	cfg := vm.Config{Files: []vm.File{{Host: "/bin/bash", Guest: "/opt/bash"}}}
-	got := vmtest.Run(t, "", `/opt/bash -c 'echo ${BASH_VERSION:+bash}'`, cfg)
-	if want := (vmtest.Result{Stdout: "bash\n"}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
 }

@@ -5,13 +5,25 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"testing"
 
 	"golang.org/x/sys/unix"
 )
 
-// lock waits until the machine has a processor for a guest: packages are tested
-// side by side, and a guest under emulation keeps one processor busy.
-func lock() (unlock func(), err error) {
+// Acquire waits until the machine has a processor for a guest, which release
+// gives back. [Run] and [Main] do that themselves.
+func Acquire(t testing.TB) (release func()) {
+	t.Helper()
+	release, err := acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return release
+}
+
+// acquire counts across processes: packages are tested side by side, and a guest
+// under emulation keeps one processor busy.
+func acquire() (release func(), err error) {
 	slots := runtime.NumCPU()
 	for slot := range slots {
 		if f, err := lockSlot(slot, unix.LOCK_NB); err == nil {

@@ -16,7 +16,9 @@ package vmtest
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +27,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"kinst/internal/vm"
 )
@@ -52,44 +56,99 @@ func InGuest() bool { return os.Getenv(guestVariable) != "" }
 
 // Main runs the tests of a package in a guest of each kernel, with the package's
 // testdata directory, and exits with 0 where all of them pass. With kernels
-// named, it takes those instead of [Kernels].
+// named, it takes those instead of [Kernels]. The guests run side by side, unless
+// benchmarks are asked for.
 func Main(m *testing.M, kernels ...string) {
-	if InGuest() || listsOnly(os.Args) {
+	flag.Parse()
+	if InGuest() || flagValue[string]("test.list") != "" {
 		os.Exit(m.Run())
 	}
 	if len(kernels) == 0 {
 		kernels = Kernels()
 	}
-	verdict := 0
-	for _, kernel := range kernels {
-		fmt.Printf("# kernel %s\n", kernel)
-		status, err := runBinary(kernel)
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "kernel %s: %v\n", kernel, err)
+	ctx := context.Background()
+	if limit := flagValue[time.Duration]("test.timeout"); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	reports := make([]*report, len(kernels))
+	for i, kernel := range kernels {
+		reports[i] = &report{kernel: kernel, done: make(chan struct{})}
+		go reports[i].run(ctx)
+		if flagValue[string]("test.bench") != "" {
+			<-reports[i].done
 		}
-		if status != 0 {
+	}
+	verdict := 0
+	for _, r := range reports {
+		if !r.print() {
 			verdict = 1
 		}
 	}
 	os.Exit(verdict)
 }
 
-// runBinary runs this test binary in a guest.
-func runBinary(kernel string) (int, error) {
+func flagValue[T any](name string) T {
+	return flag.Lookup(name).Value.(flag.Getter).Get().(T)
+}
+
+// A report is what the tests say on one kernel.
+type report struct {
+	kernel string
+	status int
+	err    error
+	done   chan struct{}
+
+	mu   sync.Mutex
+	text bytes.Buffer // until it is printed
+	out  io.Writer    // afterwards
+}
+
+// Write keeps text while other kernels' reports are printed.
+func (r *report) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.out != nil {
+		return r.out.Write(b)
+	}
+	return r.text.Write(b)
+}
+
+// print prints the report, waiting for its end, and returns whether the tests
+// passed.
+func (r *report) print() bool {
+	r.mu.Lock()
+	fmt.Printf("# kernel %s\n", r.kernel)
+	r.out = os.Stdout
+	r.text.WriteTo(r.out)
+	r.mu.Unlock()
+	<-r.done
+	if r.err != nil {
+		fmt.Printf("kernel %s: %v\n", r.kernel, r.err)
+	}
+	return r.err == nil && r.status == 0
+}
+
+// run runs this test binary in a guest.
+func (r *report) run(ctx context.Context) {
+	defer close(r.done)
 	dir, err := os.Getwd()
 	if err != nil {
-		return 1, err
+		r.err = err
+		return
 	}
-	cfg := vm.Config{Kernel: kernel, Args: guestFlags(os.Args[1:]), Env: []string{guestVariable + "=" + kernel}, Dir: dir}
+	cfg := vm.Config{Kernel: r.kernel, Args: guestFlags(os.Args[1:]), Env: []string{guestVariable + "=" + r.kernel}, Dir: dir}
 	if data := filepath.Join(dir, "testdata"); isDir(data) {
 		cfg.Files = append(cfg.Files, vm.File{Host: data, Guest: data})
 	}
-	unlock, err := lock()
+	release, err := acquire()
 	if err != nil {
-		return 1, err
+		r.err = err
+		return
 	}
-	defer unlock()
-	return vm.Run(context.Background(), cfg, os.Stdout, os.Stderr)
+	defer release()
+	r.status, r.err = vm.Run(ctx, cfg, r, r)
 }
 
 // guestFlags leaves out the flags that name files of the host.
@@ -100,10 +159,6 @@ func guestFlags(args []string) []string {
 		name, _, _ = strings.Cut(name, "=")
 		return isTest && slices.Contains(hostOnly, name)
 	})
-}
-
-func listsOnly(args []string) bool {
-	return slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-test.list=") })
 }
 
 func isDir(name string) bool {
@@ -124,11 +179,7 @@ func Run(t testing.TB, kernel, script string, cfg vm.Config) Result {
 	cfg.Kernel = kernel
 	cfg.Program = "/bin/sh"
 	cfg.Args = []string{"-c", script}
-	unlock, err := lock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
+	defer Acquire(t)()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
@@ -150,19 +201,23 @@ func Kinst(t testing.TB) string {
 	return path
 }
 
+// buildKinst builds kinst and returns a path to the open file, which has no other
+// name: it is gone when the test binary ends, however that ends.
 var buildKinst = sync.OnceValues(func() (string, error) {
-	if path := os.Getenv("KINST_TEST_BINARY"); path != "" {
-		return path, nil
-	}
-	dir, err := os.UserCacheDir()
+	dir, err := os.MkdirTemp("", "kinst-")
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "kinst", "test", fmt.Sprintf("kinst-%d", os.Getpid()))
-	cmd := exec.Command("go", "build", "-o", path, "kinst/cmd/kinst")
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "kinst")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "kinst/cmd/kinst")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building kinst: %w\n%s", err, out)
 	}
-	return path, nil
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd), nil
 })
