@@ -104,6 +104,7 @@ func (c *checker) checkClause(s *syntax.Clause) {
 	contexts := c.env.Contexts(s)
 	source := c.sources
 	c.sources++
+	defer func() { c.clause = clauseState{} }()
 	if len(contexts) == 0 {
 		c.clauseFor(s, &Context{Registers: true, Errno: true}, source)
 		return

@@ -1,6 +1,8 @@
 package types
 
 import (
+	"strings"
+
 	"kinst/internal/dlang/syntax"
 )
 
@@ -78,7 +80,7 @@ func (c *checker) checkFree(at syntax.Pos, v *Var) {
 		return
 	}
 	if what := c.whatIs(v.Name); what != "" && what != "variable" {
-		c.fail(at, "D_DECL_IDRED", "identifier redeclared: %s is a %s", v.Name, what)
+		c.fail(at, "D_DECL_IDRED", "identifier redeclared: %s is %s", v.Name, article(what))
 	}
 }
 
@@ -99,6 +101,14 @@ func (c *checker) whatIs(name string) string {
 		return "variable"
 	}
 	return ""
+}
+
+// article puts the indefinite article before a noun.
+func article(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
 }
 
 // redeclare checks that a second declaration says what the first one did.
@@ -156,7 +166,7 @@ func (c *checker) inlineDecl(d *syntax.InlineDecl) {
 		c.fail(d.At, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s", in.typ, d.Name)
 	}
 	if what := c.whatIs(d.Name); what != "" {
-		c.fail(d.At, "D_DECL_IDRED", "identifier redeclared: %s is a %s", d.Name, what)
+		c.fail(d.At, "D_DECL_IDRED", "identifier redeclared: %s is %s", d.Name, article(what))
 	}
 	scope := make(map[string]Expr)
 	for _, p := range d.Params {
