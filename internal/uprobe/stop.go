@@ -26,6 +26,9 @@ func StopAt(pid int, sites []Site) (*Group, error) {
 			asm.Return(),
 		},
 	})
+	if errors.Is(err, unix.EPERM) {
+		err = fmt.Errorf("%w; it takes root, or CAP_BPF and CAP_PERFMON", unix.EPERM)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("loading the program that stops process %d: %w", pid, err)
 	}

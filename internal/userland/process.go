@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 )
 
 // A Process is what a process has mapped at one moment.
@@ -23,8 +24,10 @@ type Object struct {
 	Path       string // as the process sees it
 	Executable bool   // it is the process's program
 
-	pid  int
-	maps []mapping // the executable ones
+	pid         int
+	maps        []mapping // the executable ones
+	shadowStack bool      // of the process
+	restartable func() []span
 }
 
 // Process reads what a process has mapped now.
@@ -39,6 +42,8 @@ func (s *Store) Process(pid int) (*Process, error) {
 	p := &Process{PID: pid}
 	program, _ := os.Readlink(procPath(pid, "exe")) // of one that is exiting there is none
 	program = strings.TrimSuffix(program, deletedMark)
+	status, _ := os.ReadFile(procPath(pid, "status"))
+	shadowStack := hasShadowStack(string(status))
 	byFile := make(map[string]*Object)
 	for _, m := range maps {
 		if !m.exec || m.inode == 0 {
@@ -47,7 +52,8 @@ func (s *Store) Process(pid int) (*Process, error) {
 		key := fmt.Sprint(m.device, " ", m.inode, " ", m.path)
 		o := byFile[key]
 		if o == nil {
-			o = &Object{Name: path.Base(m.path), Path: m.path, Executable: m.path == program, pid: pid}
+			o = &Object{Name: path.Base(m.path), Path: m.path, Executable: m.path == program, pid: pid, shadowStack: shadowStack}
+			o.restartable = sync.OnceValue(o.readRestartable)
 			byFile[key] = o
 			p.add(s, o, &m)
 		}

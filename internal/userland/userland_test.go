@@ -404,3 +404,69 @@ func TestForeign(t *testing.T) {
 		}
 	}
 }
+
+const restartable = `
+#include <stdio.h>
+__attribute__((noinline)) void sequence(void)
+{
+	__asm__ volatile(
+		".pushsection __rseq_cs,\"aw\"\n"
+		".balign 32\n"
+		".4byte 0, 0\n"
+		".8byte 1f, 2f-1f, 3f\n"
+		".popsection\n"
+		"nop\n"
+		"1: nop\n"
+		"nop\n"
+		"2: nop\n"
+		"3: nop\n");
+}
+int main(void) { sequence(); puts("ready"); fflush(stdout); return getchar(); }
+`
+
+// TestRestartable leaves out what is in a restartable sequence.
+func TestRestartable(t *testing.T) {
+	for _, flags := range [][]string{{"-pie"}, {"-no-pie"}} {
+		dir := t.TempDir()
+		source, program := filepath.Join(dir, "restartable.c"), filepath.Join(dir, "restartable")
+		if err := os.WriteFile(source, []byte(restartable), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("gcc", append(flags, "-O1", "-o", program, source)...).CombinedOutput(); err != nil {
+			t.Fatalf("gcc: %v\n%s", err, out)
+		}
+		p, err := newStore(t).Process(run(t, program))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := p.Program()
+		functions, err := o.Functions("sequence")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := o.Listing(functions[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []bool
+		for _, in := range l.Insts[:6] {
+			got = append(got, strings.Contains(o.Unprobeable(in), "restartable"))
+		}
+		if want := []bool{false, true, true, false, false, false}; !slices.Equal(got, want) {
+			t.Errorf("%v: got %v, want %v", flags, got, want)
+		}
+	}
+}
+
+func TestShadowStack(t *testing.T) {
+	for status, want := range map[string]bool{
+		"Name:\ta\nx86_Thread_features:\tshstk wrss \nx86_Thread_features_locked:\t\n": true,
+		"Name:\ta\nx86_Thread_features:\t\nx86_Thread_features_locked:\tshstk\n":       false,
+		"Name:\tshstk\n": false,
+		"":               false,
+	} {
+		if got := hasShadowStack(status); got != want {
+			t.Errorf("%q: got %v", status, got)
+		}
+	}
+}

@@ -175,7 +175,7 @@ func (m *matcher) named() bool {
 }
 
 func (m *matcher) entry(o *userland.Object, l *userland.Listing) error {
-	if why := m.provider.arch.NoUprobe(l.Insts[0]); why != "" {
+	if why := o.Unprobeable(l.Insts[0]); why != "" {
 		m.miss(o, l.Function, why)
 		return nil
 	}
@@ -183,7 +183,7 @@ func (m *matcher) entry(o *userland.Object, l *userland.Listing) error {
 }
 
 func (m *matcher) returns(o *userland.Object, l *userland.Listing) error {
-	r := findReturns(m.provider.arch, o, l)
+	r := findReturns(o, l)
 	if r.indirect {
 		m.indirect++
 	}
@@ -201,7 +201,7 @@ func (m *matcher) all(o *userland.Object, l *userland.Listing) error {
 		if !provider.Matches(m.desc.Name, name) {
 			continue
 		}
-		if why := m.provider.arch.NoUprobe(in); why != "" {
+		if why := o.Unprobeable(in); why != "" {
 			m.left.Add(why)
 			continue
 		}
@@ -221,7 +221,7 @@ func (m *matcher) one(o *userland.Object, l *userland.Listing, offset uint64) er
 		m.misses = append(m.misses, provider.BoundaryError(d.String(), l.Insts, l.Function.Addr+offset, provider.OffsetFrom(l.Function.Addr)))
 		return nil
 	}
-	if why := m.provider.arch.NoUprobe(l.Insts[i]); why != "" {
+	if why := o.Unprobeable(l.Insts[i]); why != "" {
 		m.misses = append(m.misses, fmt.Errorf("%s: %s", d, why))
 		return nil
 	}
@@ -261,7 +261,7 @@ func hexadecimal(addr uint64) string { return fmt.Sprintf("%#x", addr) }
 
 func (m *matcher) atAddress(o *userland.Object, l *userland.Listing, vaddr uint64) error {
 	i, _ := provider.FindInst(l.Insts, vaddr)
-	if why := m.provider.arch.NoUprobe(l.Insts[i]); why != "" {
+	if why := o.Unprobeable(l.Insts[i]); why != "" {
 		return fmt.Errorf("%s: %s", m.desc, why)
 	}
 	return m.add(instruction, o, l.Function, hexadecimal(vaddr), []uint64{vaddr}, true)

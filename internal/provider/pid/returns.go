@@ -20,16 +20,16 @@ type returns struct {
 // function's too. Compilers move the unlikely parts of a function into another
 // one, named FUNCTION.cold: jumps between the two leave neither, and the
 // returns of that part are returns of the function.
-func findReturns(arch *isa.Arch, o *userland.Object, l *userland.Listing) returns {
+func findReturns(o *userland.Object, l *userland.Listing) returns {
 	var r returns
-	r.add(arch, o, l)
+	r.add(o, l)
 	cold, err := o.Functions(l.Function.Name + coldSuffix)
 	if err != nil {
 		return r
 	}
 	for _, f := range cold {
 		if part, err := o.Listing(f); err == nil {
-			r.add(arch, o, part)
+			r.add(o, part)
 		}
 	}
 	return r
@@ -37,7 +37,7 @@ func findReturns(arch *isa.Arch, o *userland.Object, l *userland.Listing) return
 
 const coldSuffix = ".cold"
 
-func (r *returns) add(arch *isa.Arch, o *userland.Object, l *userland.Listing) {
+func (r *returns) add(o *userland.Object, l *userland.Listing) {
 	f := l.Function
 	for _, in := range l.Insts {
 		switch {
@@ -50,7 +50,7 @@ func (r *returns) add(arch *isa.Arch, o *userland.Object, l *userland.Listing) {
 		case in.Target-f.Addr < f.Size || samePart(o, f, in.Target):
 			continue
 		}
-		if arch.NoUprobe(in) == "" {
+		if o.Unprobeable(in) == "" {
 			r.addrs = append(r.addrs, in.Addr)
 		}
 	}
