@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 
@@ -35,8 +36,12 @@ func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec) ([]*provide
 			if named && none.Why != "" {
 				reason = none
 			}
-		case err != nil:
+		case err != nil && named && errors.Is(err, fs.ErrPermission):
+			return nil, fmt.Errorf("%w: run as root", err)
+		case err != nil && named:
 			return nil, err
+		case err != nil:
+			s.opts.Note(fmt.Sprintf("the probes of the provider %s are left out: %v", p.Name(), err))
 		}
 		for _, probe := range probes {
 			s.enter(probe, p)

@@ -136,7 +136,7 @@ func (s *Session) Start(ctx context.Context, p *Program) error {
 	s.program = p
 	var err error
 	if s.loaded, err = p.code.Load(); err != nil {
-		return err
+		return allowed("load BPF programs", err)
 	}
 	if err := s.enable(ctx); err != nil {
 		return errors.Join(err, s.disarm())

@@ -1,8 +1,12 @@
 package tests
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -32,5 +36,114 @@ func TestMain(m *testing.M) {
 
 // TestGuest runs the scripts of testdata/guest.
 func TestGuest(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/guest"})
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/guest",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"firstblock": firstBlock,
+			"lossadds":   lossAdds,
+			"samehex":    sameHex,
+		},
+	})
+}
+
+// firstBlock LISTING COUNTS MIN: every instruction of the listing's first block
+// has the same count, which is at least MIN.
+func firstBlock(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: firstblock listing counts min")
+	}
+	least := number(ts, args[2])
+	counts := make(map[string]int)
+	for line := range strings.Lines(ts.ReadFile(args[1])) {
+		if f := strings.Fields(line); len(f) == 2 {
+			counts[f[0]] = number(ts, f[1])
+		}
+	}
+	block := straight(ts.ReadFile(args[0]))
+	if len(block) < 4 {
+		ts.Fatalf("the first block has %d instructions; something is wrong with the listing", len(block))
+	}
+	for _, offset := range block {
+		if n := counts[offset]; n < least || n != counts[block[0]] {
+			ts.Fatalf("the instruction at %s: count %d, that at %s: %d", offset, n, block[0], counts[block[0]])
+		}
+	}
+}
+
+// inst matches an instruction that can be probed in a listing without bytes.
+var inst = regexp.MustCompile(`^   0x[0-9a-f]+ <\+(\d+)>:\t(\S+)`)
+
+// straight returns the offsets of the instructions up to the first that goes
+// elsewhere, and those only that can be probed.
+func straight(listing string) []string {
+	var offsets []string
+	for line := range strings.Lines(listing) {
+		if strings.HasPrefix(line, "!") {
+			continue
+		}
+		m := inst.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		offsets = append(offsets, m[1])
+		if m[2][0] == 'j' || strings.HasPrefix(m[2], "call") || strings.HasPrefix(m[2], "ret") {
+			break
+		}
+	}
+	return offsets
+}
+
+var (
+	drops  = regexp.MustCompile(`(?m)^kinst: ([0-9]+) drops? on CPU [0-9]+`)
+	counts = regexp.MustCompile(`(?m)^ +([0-9]+)$`)
+)
+
+// lossAdds OUTPUT MESSAGES N: the lines of the output that begin with 7 and the
+// losses add up to at least N, and the aggregation, which loses nothing, has N.
+func lossAdds(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: lossadds output messages n")
+	}
+	output, n := ts.ReadFile(args[0]), number(ts, args[2])
+	lines := strings.Count("\n"+output, "\n7 ")
+	lost := 0
+	for _, m := range drops.FindAllStringSubmatch(ts.ReadFile(args[1]), -1) {
+		lost += number(ts, m[1])
+	}
+	switch counted := counts.FindStringSubmatch(output); {
+	case counted == nil || number(ts, counted[1]) != n:
+		ts.Fatalf("the aggregation is %v, want %d", counted, n)
+	case lost == 0:
+		ts.Fatalf("nothing was lost: %d lines", lines)
+	case lines+lost < n || lines == n:
+		ts.Fatalf("%d lines and %d losses of %d events", lines, lost, n)
+	}
+}
+
+// sameHex A B: the first hexadecimal numbers of two files are the same.
+func sameHex(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: samehex file file")
+	}
+	var n [2]uint64
+	for i, name := range args {
+		words := strings.Fields(ts.ReadFile(name))
+		if len(words) == 0 {
+			ts.Fatalf("%s is empty", name)
+		}
+		var err error
+		n[i], err = strconv.ParseUint(words[0], 16, 64)
+		ts.Check(err)
+	}
+	if n[0] != n[1] {
+		ts.Fatalf("%s has %#x, %s %#x", args[0], n[0], args[1], n[1])
+	}
+}
+
+func number(ts *testscript.TestScript, text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		ts.Fatalf("%v", fmt.Errorf("a count: %w", err))
+	}
+	return n
 }

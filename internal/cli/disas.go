@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -110,8 +112,25 @@ func (d *disassembler) print(l *kernel.Listing, namesakes bool) error {
 		if !d.noBytes {
 			fmt.Fprintf(d.out, "% x\t", in.Bytes)
 		}
-		fmt.Fprintf(d.out, "%s%s\n", d.arch.Format(in, d.syntax, d.symbols), why)
+		fmt.Fprintf(d.out, "%s%s\n", gdbAddresses(d.arch.Format(in, d.syntax, d.symbols)), why)
 	}
 	_, err := fmt.Fprintln(d.out, "End of assembler dump.")
 	return err
+}
+
+// target matches an address in the text of an instruction, with its symbol, as
+// objdump writes it.
+var target = regexp.MustCompile(`\b([0-9a-f]+) <([^<>+]+)(?:\+0x([0-9a-f]+))?>`)
+
+// gdbAddresses writes addresses as gdb does: with 0x, and their distance from
+// the symbol in decimal, which is how probes are named.
+func gdbAddresses(text string) string {
+	return target.ReplaceAllStringFunc(text, func(match string) string {
+		m := target.FindStringSubmatch(match)
+		offset, err := strconv.ParseUint(m[3], 16, 64)
+		if err != nil {
+			return fmt.Sprintf("0x%s <%s>", m[1], m[2])
+		}
+		return fmt.Sprintf("0x%s <%s+%d>", m[1], m[2], offset)
+	})
 }
