@@ -313,3 +313,61 @@ func TestModulesAreLoaded(t *testing.T) {
 		}
 	})
 }
+
+// TestAcceleratorIsFound starts without knowing whether KVM works here. Where it
+// does not, the guest runs all the same, and the next one does not try again.
+func TestAcceleratorIsFound(t *testing.T) {
+	kernel, err := vm.FindKernel("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := t.TempDir()
+	t.Setenv("KINST_CACHE", cache)
+	for range 2 {
+		got := vmtest.Run(t, kernel.Path, "echo out", vm.Config{})
+		if diff := cmp.Diff(vmtest.Result{Stdout: "out\n"}, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	kvm, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
+	if err != nil {
+		return // no question
+	}
+	kvm.Close()
+	verdict, err := os.ReadFile(filepath.Join(cache, "kvm"))
+	if word, _, _ := strings.Cut(string(verdict), " "); err != nil || word != "works" && word != "fails" {
+		t.Errorf("the verdict on KVM is %q, %v", verdict, err)
+	}
+}
+
+func TestUnknownAccelerator(t *testing.T) {
+	_, err := vm.Run(t.Context(), vm.Config{Accel: "magic"}, io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), `"magic": kvm, tcg and tcg,thread=multi are known`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMissingQEMU(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := vm.Run(t.Context(), vm.Config{}, io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "is not installed: apt-get install qemu-system-") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUnsafe(t *testing.T) {
+	for _, c := range []struct {
+		cfg  vm.Config
+		want bool
+	}{
+		{vm.Config{}, false},
+		{vm.Config{CPUs: 2}, false},
+		{vm.Config{CPUs: 2, Accel: "kvm"}, false},
+		{vm.Config{Accel: "tcg,thread=multi"}, false},
+		{vm.Config{CPUs: 2, Accel: "tcg,thread=multi"}, true},
+	} {
+		if got := c.cfg.Unsafe(); got != c.want {
+			t.Errorf("%+v: %v", c.cfg, got)
+		}
+	}
+}
