@@ -208,6 +208,26 @@ func TestUserInstructions(t *testing.T) {
 	}
 }
 
+// TestUserReturns: a function returns as often as it is entered, also from the
+// part of it that the compiler has put elsewhere, and to where it was called.
+func TestUserReturns(t *testing.T) {
+	cold := build(t, "cold.c")
+	if parts := offsets(t, cold, "work.cold", "^ret"); len(parts) == 0 {
+		t.Fatal("the compiler has made no function that returns from its unlikely part")
+	}
+	for _, test := range []struct{ path, args, function, want string }{
+		{cold, "100", "work", "100 100"},
+		{build(t, "calls.c"), "pick", "pick", "4 4"},
+		{build(t, "calls.c"), "threads 30", "add", "120 120"},
+		{build(t, "vector.c", "-lm"), "/dev/null", "gathers", "2 2"},
+	} {
+		d := fmt.Sprintf("pid$target:a.out:%s:entry {@e = count();} pid$target:a.out:%[1]s:return {@r = count();}", test.function)
+		if got := strings.Join(strings.Fields(trace(t, d, test.path+" "+test.args).out), " "); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.function, got, test.want)
+		}
+	}
+}
+
 // TestUserRefusals: what cannot be had is refused, with the reason.
 func TestUserRefusals(t *testing.T) {
 	calls, hazards := build(t, "calls.c"), build(t, "hazards.c")

@@ -23,6 +23,7 @@ type File struct {
 	symbols func() (*symbols, error)
 	static  func() ([]StaticProbe, error)
 	spans   func() []span
+	cold    func() map[string][]Function
 }
 
 // fileID tells files apart, also one that was written in place of another.
@@ -92,6 +93,7 @@ func newFile(arch *isa.Arch, file *os.File) (*File, error) {
 	f.symbols = sync.OnceValues(f.readSymbols)
 	f.static = sync.OnceValues(f.readStatic)
 	f.spans = sync.OnceValue(f.readSpans)
+	f.cold = sync.OnceValue(f.readCold)
 	return f, nil
 }
 

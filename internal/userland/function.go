@@ -43,14 +43,14 @@ func (f *File) Functions(pattern string) ([]Function, error) {
 		return nil, fmt.Errorf("%q is not a pattern: %w", pattern, err)
 	}
 	glob := strings.ContainsAny(pattern, `*?[\`)
-	matches := func(name string) bool {
+	matches := func(name []byte) bool {
 		switch {
-		case pattern == "" || pattern == name:
+		case pattern == "" || pattern == string(name):
 			return true
 		case !glob:
 			return false
 		}
-		ok, _ := path.Match(pattern, name)
+		ok, _ := path.Match(pattern, string(name))
 		return ok
 	}
 	found := syms.functions(matches)
@@ -71,7 +71,7 @@ func (s *symbols) hint() string {
 	return ""
 }
 
-func (s *symbols) functions(matches func(name string) bool) []Function {
+func (s *symbols) functions(matches func(name []byte) bool) []Function {
 	var found []Function
 	for i := 0; i < len(s.list); {
 		end := i + 1
@@ -88,18 +88,21 @@ func (s *symbols) functions(matches func(name string) bool) []Function {
 
 // function makes a function of the symbols with one address, from i up to end.
 // Its name is the first one that matches.
-func (s *symbols) function(i, end int, matches func(name string) bool) (f Function, ok bool) {
+func (s *symbols) function(i, end int, matches func(name []byte) bool) (f Function, ok bool) {
 	if s.list[i].kind == elf.STT_NOTYPE {
+		return Function{}, false
+	}
+	if !slices.ContainsFunc(s.list[i:end], func(sym symbol) bool { return matches(s.name(sym)) }) {
 		return Function{}, false
 	}
 	f = Function{Addr: s.list[i].addr, Size: s.extent(i), unsized: s.list[i].size == 0}
 	for _, sym := range s.list[i:end] {
-		name := s.nameOf(sym)
+		name := s.name(sym)
 		if !ok && matches(name) {
-			f.Name, ok = name, true
+			f.Name, ok = string(name), true
 			f.Resolver = sym.kind == elf.STT_GNU_IFUNC
 		} else {
-			f.Aliases = append(f.Aliases, name)
+			f.Aliases = append(f.Aliases, string(name))
 		}
 	}
 	return f, ok
@@ -117,7 +120,7 @@ func (f *File) FunctionAt(addr uint64) (Function, error) {
 		for end < len(syms.list) && syms.list[end].addr == syms.list[i].addr {
 			end++
 		}
-		fn, ok := syms.function(i, end, func(string) bool { return true })
+		fn, ok := syms.function(i, end, func([]byte) bool { return true })
 		if ok {
 			return fn, nil
 		}
@@ -126,6 +129,36 @@ func (f *File) FunctionAt(addr uint64) (Function, error) {
 		return Function{Addr: s.start, Size: s.end - s.start}, nil
 	}
 	return Function{}, fmt.Errorf("%#x: %w", addr, ErrNoFunction)
+}
+
+// coldSuffix ends the names of the parts that compilers split off functions
+// because they are rarely executed.
+const coldSuffix = ".cold"
+
+// Cold returns the parts that were split off a function.
+func (f *File) Cold(name string) []Function { return f.cold()[name] }
+
+func (f *File) readCold() map[string][]Function {
+	functions, err := f.Functions("*" + coldSuffix)
+	if err != nil {
+		return nil // there are none
+	}
+	cold := make(map[string][]Function)
+	for _, fn := range functions {
+		name := strings.TrimSuffix(fn.Name, coldSuffix)
+		cold[name] = append(cold[name], fn)
+	}
+	return cold
+}
+
+// SameFunction reports whether an address is in a function or in another part
+// of it.
+func (f *File) SameFunction(fn Function, addr uint64) bool {
+	if addr-fn.Addr < fn.Size {
+		return true
+	}
+	other, err := f.FunctionAt(addr)
+	return err == nil && strings.TrimSuffix(other.Name, coldSuffix) == strings.TrimSuffix(fn.Name, coldSuffix)
 }
 
 // A Listing is the instructions of a function. Their addresses are the file's.

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // A symbol is a name of a place in a file's text.
@@ -139,7 +138,7 @@ func (s *symbols) sort() {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), s.compareNames(a, b))
 	})
 	s.list = slices.CompactFunc(s.list, func(a, b symbol) bool {
-		return a.addr == b.addr && s.nameOf(a) == s.nameOf(b)
+		return a.addr == b.addr && bytes.Equal(s.name(a), s.name(b))
 	})
 	s.list = slices.Clip(s.list)
 }
@@ -150,8 +149,8 @@ func (s *symbols) compareNames(a, b symbol) int {
 	return cmp.Or(
 		cmp.Compare(kindRank(a.kind), kindRank(b.kind)),
 		cmp.Compare(bindRank(a.bind), bindRank(b.bind)),
-		cmp.Compare(underscores(s.nameOf(a)), underscores(s.nameOf(b))),
-		strings.Compare(s.nameOf(a), s.nameOf(b)),
+		cmp.Compare(underscores(s.name(a)), underscores(s.name(b))),
+		bytes.Compare(s.name(a), s.name(b)),
 	)
 }
 
@@ -172,15 +171,15 @@ func bindRank(b elf.SymBind) int {
 	return 2
 }
 
-func underscores(name string) int { return len(name) - len(strings.TrimLeft(name, "_")) }
+func underscores(name []byte) int { return len(name) - len(bytes.TrimLeft(name, "_")) }
 
-// nameOf returns a symbol's name without its version, unless that has been
+// name returns a symbol's name without its version, unless that has been
 // superseded: .symtab has versions in its names, as name@@VERSION and
 // name@VERSION.
-func (s *symbols) nameOf(sym symbol) string {
+func (s *symbols) name(sym symbol) []byte {
 	name, _, _ := bytes.Cut(s.names[sym.name:], []byte{0})
 	name, _, _ = bytes.Cut(name, []byte("@@"))
-	return string(name)
+	return name
 }
 
 // at returns the index of the symbol that addr belongs to: the nearest

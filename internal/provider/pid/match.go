@@ -29,12 +29,12 @@ type matcher struct {
 	process  *process
 	desc     provider.Desc
 
-	probes   []*provider.Probe
-	misses   []error // where what is named is no probe
-	left     provider.LeftOut
-	notes    []string
-	indirect int // functions that indirect jumps may leave
-	barren   int // functions without a return
+	probes []*provider.Probe
+	misses []error // where what is named is no probe
+	left   provider.LeftOut
+	notes  []string
+	unseen int // functions that may be left unseen
+	barren int // functions without a return
 }
 
 func (m *matcher) match() error {
@@ -184,8 +184,8 @@ func (m *matcher) entry(o *userland.Object, l *userland.Listing) error {
 
 func (m *matcher) returns(o *userland.Object, l *userland.Listing) error {
 	r := findReturns(o, l)
-	if r.indirect {
-		m.indirect++
+	if r.unseen {
+		m.unseen++
 	}
 	if len(r.addrs) == 0 {
 		m.barren++
@@ -293,8 +293,8 @@ const maxMisses = 3
 // result makes an error of the misses if nothing was found, and notes if
 // something was.
 func (m *matcher) result() error {
-	if m.indirect > 0 {
-		m.notes = append(m.notes, fmt.Sprintf("%s: %d of the functions have jumps to an address in a register or in memory; if these leave the function, that is not seen as its return", m.desc, m.indirect))
+	if m.unseen > 0 {
+		m.notes = append(m.notes, fmt.Sprintf("%s: %d of the functions have jumps that may leave them without being seen as a return: to an address in a register or in memory, or to another function on a condition", m.desc, m.unseen))
 	}
 	if m.barren > 0 {
 		m.misses = append(m.misses, fmt.Errorf("%d of the functions have no instruction that returns", m.barren))

@@ -1,7 +1,7 @@
 package pid
 
 import (
-	"strings"
+	"slices"
 
 	"kinst/internal/isa"
 	"kinst/internal/userland"
@@ -10,9 +10,10 @@ import (
 // returns is where a function is left.
 type returns struct {
 	addrs []uint64
-	// indirect says that it has jumps to who knows where: the table of a
-	// switch, or another function.
-	indirect bool
+	// unseen says that it has jumps which may leave it although they are no
+	// places of return: to who knows where, the table of a switch or another
+	// function, and to another function on a condition.
+	unseen bool
 }
 
 // findReturns finds the instructions that leave a function: returns and, as in
@@ -23,11 +24,10 @@ type returns struct {
 func findReturns(o *userland.Object, l *userland.Listing) returns {
 	var r returns
 	r.add(o, l)
-	cold, err := o.Functions(l.Function.Name + coldSuffix)
-	if err != nil {
-		return r
-	}
-	for _, f := range cold {
+	for _, f := range o.Cold(l.Function.Name) {
+		if !jumpsInto(l, f) {
+			continue // of another function of that name
+		}
 		if part, err := o.Listing(f); err == nil {
 			r.add(o, part)
 		}
@@ -35,29 +35,24 @@ func findReturns(o *userland.Object, l *userland.Listing) returns {
 	return r
 }
 
-const coldSuffix = ".cold"
+func jumpsInto(l *userland.Listing, f userland.Function) bool {
+	return slices.ContainsFunc(l.Insts, func(in isa.Inst) bool {
+		return in.Kind.Is(isa.Jump) && in.HasTarget() && in.Target-f.Addr < f.Size
+	})
+}
 
 func (r *returns) add(o *userland.Object, l *userland.Listing) {
-	f := l.Function
 	for _, in := range l.Insts {
 		switch {
 		case in.Kind.Is(isa.Return):
-		case !in.Kind.Is(isa.Jump) || in.Kind.Is(isa.Conditional):
+		case !in.Kind.Is(isa.Jump), in.HasTarget() && o.SameFunction(l.Function, in.Target):
 			continue
-		case in.Kind.Is(isa.Indirect):
-			r.indirect = true
-			continue
-		case in.Target-f.Addr < f.Size || samePart(o, f, in.Target):
+		case in.Kind&(isa.Conditional|isa.Indirect) != 0:
+			r.unseen = true
 			continue
 		}
 		if o.Unprobeable(in) == "" {
 			r.addrs = append(r.addrs, in.Addr)
 		}
 	}
-}
-
-// samePart reports whether an address is in another part of a function.
-func samePart(o *userland.Object, f userland.Function, addr uint64) bool {
-	other, err := o.FunctionAt(addr)
-	return err == nil && strings.TrimSuffix(other.Name, coldSuffix) == strings.TrimSuffix(f.Name, coldSuffix)
 }
