@@ -8,7 +8,6 @@ import (
 
 	"kinst/internal/buffer"
 	"kinst/internal/consume"
-	"kinst/internal/process"
 	"kinst/internal/provider/dtrace"
 	"kinst/internal/record"
 )
@@ -18,7 +17,6 @@ type reader struct {
 	session  *Session
 	rings    *buffer.Rings
 	losses   *buffer.Losses
-	users    *process.Symbols
 	consumer *consume.Consumer
 	policy   *policy
 	missed   uint64 // reported so far
@@ -33,7 +31,7 @@ func (s *Session) Consume(ctx context.Context, out io.Writer) (status int, err e
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, r.rings.Close(), r.users.Close()) }()
+	defer func() { err = errors.Join(err, r.rings.Close()) }()
 	stop := context.AfterFunc(ctx, r.rings.Wake)
 	defer stop()
 	ended := s.watchProcesses(r.rings.Wake)
@@ -64,18 +62,12 @@ func (s *Session) newReader(out io.Writer) (*reader, error) {
 	if err != nil {
 		return nil, errors.Join(err, rings.Close())
 	}
-	users := new(process.Symbols)
-	if consume.UsesUserSymbols(layout) {
-		if err := users.Watch(); err != nil {
-			s.opts.Note(err.Error())
-		}
-	}
 	opts := s.consumeOptions(aggs)
-	opts.User = users
-	r := &reader{session: s, rings: rings, losses: buffer.NewLosses(s.loaded.Losses), users: users}
+	opts.User = &s.users
+	r := &reader{session: s, rings: rings, losses: buffer.NewLosses(s.loaded.Losses)}
 	opts.SetOption = r.setOption
 	if r.consumer, err = consume.New(out, layout, s.table(), opts); err != nil {
-		return nil, errors.Join(err, rings.Close(), users.Close())
+		return nil, errors.Join(err, rings.Close())
 	}
 	r.policy = newPolicy(s.settings, r.consumer.Record)
 	return r, nil

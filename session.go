@@ -8,9 +8,11 @@ import (
 
 	"kinst/internal/arm"
 	"kinst/internal/codegen"
+	"kinst/internal/consume"
 	"kinst/internal/dlang/syntax"
 	"kinst/internal/isa"
 	"kinst/internal/kernel"
+	"kinst/internal/process"
 	"kinst/internal/provider"
 	"kinst/internal/provider/dtrace"
 	"kinst/internal/provider/fbt"
@@ -50,6 +52,7 @@ type Session struct {
 	arch     *isa.Arch
 	kernel   *kernel.Kernel
 	files    *userland.Store
+	users    process.Symbols
 	arms     func() (*arm.Session, error)
 
 	dtrace    *dtrace.Provider
@@ -144,6 +147,7 @@ func (s *Session) Start(ctx context.Context, p *Program) error {
 	if err := s.dtrace.Fire(dtrace.Begin); err != nil {
 		return errors.Join(err, s.disarm())
 	}
+	s.followUsers()
 	s.loaded.Control.Activate()
 	for _, p := range s.opts.Processes {
 		if err := p.Continue(); err != nil {
@@ -151,6 +155,20 @@ func (s *Session) Start(ctx context.Context, p *Program) error {
 		}
 	}
 	return nil
+}
+
+// followUsers begins to follow what processes map, if the program records
+// addresses of theirs: before the first of them is recorded.
+func (s *Session) followUsers() {
+	if !consume.UsesUserSymbols(s.program.code.Layout) {
+		return
+	}
+	if err := s.users.Watch(); err != nil {
+		s.opts.Note(err.Error())
+	}
+	for _, p := range s.opts.Processes {
+		s.users.Look(uint32(p.PID))
+	}
 }
 
 // enable arms the probes of the program, provider by provider.
@@ -208,7 +226,7 @@ func (s *Session) Close() error {
 	if s.loaded != nil {
 		errs = append(errs, s.loaded.Close())
 	}
-	return errors.Join(append(errs, s.files.Close(), s.kernel.Close())...)
+	return errors.Join(append(errs, s.files.Close(), s.users.Close(), s.kernel.Close())...)
 }
 
 // table returns the session's table of probes as the records refer to it.

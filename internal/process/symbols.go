@@ -48,6 +48,10 @@ func (s *Symbols) UserSymbol(pid uint32, addr uint64) (module, name string, offs
 	return m.path, name, offset
 }
 
+// Look finds out what a process has mapped, so that its addresses can be named
+// when it has exited.
+func (s *Symbols) Look(pid uint32) { s.process(pid) }
+
 // process returns what is known of a process, as it is now where it still runs.
 func (s *Symbols) process(pid uint32) *process {
 	s.init()
