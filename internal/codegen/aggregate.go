@@ -6,6 +6,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
 
 	"kinst/internal/aggregate"
 	"kinst/internal/dlang/types"
@@ -101,6 +102,9 @@ func (c *compiler) planAgg(index int, use aggUse) *record.Agg {
 	} else {
 		m.Type, m.KeySize = ebpf.PerCPUHash, uint32(r.KeySize)
 		m.MaxEntries = entries(c.opts.Aggsize, r.KeySize+8*r.Words)
+		if haveMemAlloc() {
+			m.Flags = unix.BPF_F_NO_PREALLOC
+		}
 	}
 	c.maps[m.Name] = m
 	return r

@@ -137,6 +137,8 @@ const maxDepth = 127
 func (g *generator) getStack(to region, user bool) reg {
 	flags := uint64(0)
 	switch {
+	case user && g.atEntry() && to.size > 8:
+		return g.entryStack(to)
 	case user:
 		flags = userStack
 	case g.class == classRun || g.class == classRaw:

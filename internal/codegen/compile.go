@@ -148,7 +148,6 @@ type compiler struct {
 	globals  globals
 	self     int                    // bytes of a thread's variables
 	scratch  int                    // bytes of a scratch value
-	drop     *subprogram            // deletes a thread's entry in kinst_self
 	spec     *subprogram            // takes a speculation
 	subs     map[string]*subprogram // on strings, by name
 	dynamics int                    // variables so far that have a map of their own

@@ -106,6 +106,20 @@ func (e *element) store(g *generator, v reg) {
 	g.place(done)
 }
 
+// storeConstant is store for a value that is known.
+func (e *element) storeConstant(g *generator, k *types.Const) {
+	if k.Value == 0 {
+		e.remove(g)
+		return
+	}
+	g.aside(func() {
+		value := g.temp(e.size)
+		g.storeImm(value.base, value.off, 0, 8)
+		(&object{value, e.t}).storeConstant(g, k)
+		e.insert(g, value)
+	})
+}
+
 // insert makes the element, or replaces it.
 func (e *element) insert(g *generator, value region) {
 	good := g.newLabel()
@@ -160,6 +174,10 @@ func (e *elementPart) store(g *generator, v reg) {
 		e.insert(g, value)
 	})
 	g.place(done)
+}
+
+func (e *elementPart) storeConstant(g *generator, k *types.Const) {
+	e.store(g, g.constant(k.Value, widthOf(e.t)))
 }
 
 // variableInto copies a string that is a variable or a member of one.

@@ -232,6 +232,7 @@ const (
 	resTask    // the current task
 	resGlobals // the value of kinst_globals
 	resThread  // the key of this thread in kinst_self
+	resEntry   // the entry of this thread in kinst_self, or 0; never a need
 	resources
 )
 

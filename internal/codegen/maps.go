@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -97,3 +98,17 @@ const hashOverhead = 64
 func entries(bytes, entry int) uint32 { return uint32(max(bytes/(entry+hashOverhead), 16)) }
 
 func siteMap(n int) string { return fmt.Sprintf("kinst_sites_%d", n) }
+
+// haveMemAlloc reports whether the kernel can make entries of hash maps when
+// they are needed, in any context (bpf_mem_alloc, 6.1). Before, that could
+// deadlock in a kprobe, and all entries had to be made beforehand, which takes
+// long for per-CPU maps. There is no asking for it: a map type tells that came
+// with it.
+var haveMemAlloc = sync.OnceValue(func() bool {
+	m, err := ebpf.NewMap(&ebpf.MapSpec{Name: "kinst_probe", Type: ebpf.UserRingbuf, MaxEntries: uint32(os.Getpagesize())})
+	if err != nil {
+		return false
+	}
+	m.Close()
+	return true
+})

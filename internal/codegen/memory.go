@@ -15,12 +15,6 @@ func (g *generator) readKernel(to region, size int, addr reg) {
 	g.read(asm.FnProbeReadKernel, to, size, addr)
 }
 
-// readUser copies memory of the current process; a bad address stops the
-// clause.
-func (g *generator) readUser(to region, size int, addr reg) {
-	g.read(asm.FnProbeReadUser, to, size, addr)
-}
-
 func (g *generator) read(fn asm.BuiltinFunc, to region, size int, addr reg) {
 	g.readOr(fn, to, size, addr, func() { g.fault(record.FaultBadAddress, addr) })
 }

@@ -41,6 +41,44 @@ func (g *generator) returnArgument(n int) reg {
 	return offset
 }
 
+// atEntry reports whether the program runs at the first instruction of a user
+// program's functions.
+func (g *generator) atEntry() bool {
+	return g.unit.Context.Hook == provider.HookUprobe && g.unit.Context.CallArgs
+}
+
+// entryStack is getStack where the function has not made its frame yet. The
+// kernel follows the frames from the caller's on and so leaves the caller out:
+// it is put in by the return address.
+func (g *generator) entryStack(to region) reg {
+	ip, caller := to, to.at(8)
+	rest := to.at(8)
+	n := g.call(asm.FnGetStack, g.ctx, g.addr(rest), g.constant(uint64(rest.size), w64), g.constant(userStack, w64))
+	r := g.copyOf(n, w64)
+	none := g.newLabel()
+	g.jumpIfImm(asm.JSLT, w64, r, 8, none)
+	g.store(ip.base, ip.off, g.loadRegister(g.opts.Arch.PC), 8)
+	g.memory(func() {
+		place := provider.Place{Size: 8}
+		at, _ := g.opts.Arch.Register(g.opts.Arch.Caller.Register)
+		if place.Indirect = g.opts.Arch.Caller.Memory; place.Indirect {
+			place.Base, place.Offset = at.Offset, int(g.opts.Arch.Caller.Disp)
+		} else {
+			place.Base = at.Offset
+		}
+		known, unknown := g.newLabel(), g.newLabel()
+		address := g.readPlace(place, func() { g.jump(unknown) })
+		g.jump(known)
+		g.place(unknown)
+		g.set(address, 0, w64)
+		g.place(known)
+		g.store(caller.base, caller.off, address, 8)
+	})
+	g.aluImm(asm.Add, w64, r, 8)
+	g.place(none)
+	return r
+}
+
 // loadRegister loads a register that is saved whole, by D's name.
 func (g *generator) loadRegister(name string) reg {
 	saved, _ := g.opts.Arch.Register(name)

@@ -117,40 +117,44 @@ func (c *code) addCarry(sum, n, carry reg) {
 	c.place(none)
 }
 
-// subQuantize is the bucket of a value in quantize: (value).
+// subQuantize is the bucket of a value in quantize: (value). It has no
+// branches: the verifier would go through each way, for each statement.
 var subQuantize = &subprogram{"kinst_quantize", func(c *code) {
 	v := c.param(0)
-	bits := c.constant(0, w64)
+	sign := c.copyOf(v, w64)
+	c.aluImm(asm.ArSh, w64, sign, 63)
 	size := c.copyOf(v, w64)
-	positive, negative, zero := c.newLabel(), c.newLabel(), c.newLabel()
-	c.jumpIfImm(asm.JEq, w64, v, 0, zero)
-	c.jumpIfImm(asm.JSGT, w64, v, 0, positive)
-	c.emit(ins{op: aluOp(asm.Neg, w64, asm.ImmSource), dst: size})
-	c.place(positive)
-	// bits is the position of the highest bit that is set, from 1.
-	for shift := int64(32); shift > 0; shift /= 2 {
-		small := c.newLabel()
+	c.alu(asm.Xor, w64, size, sign)
+	c.alu(asm.Sub, w64, size, sign)
+	// bucket is the position of the highest bit that is set, from 1; 0 for 0.
+	bucket := c.nonzero(size)
+	for log := int64(5); log >= 0; log-- {
 		upper := c.copyOf(size, w64)
-		c.aluImm(asm.RSh, w64, upper, shift)
-		c.jumpIfImm(asm.JEq, w64, upper, 0, small)
-		c.move(size, upper, w64)
-		c.aluImm(asm.Add, w64, bits, shift)
-		c.place(small)
+		c.aluImm(asm.RSh, w64, upper, 1<<log)
+		shift := c.nonzero(upper)
+		c.aluImm(asm.LSh, w64, shift, log)
+		c.alu(asm.RSh, w64, size, shift)
+		c.alu(asm.Add, w64, bucket, shift)
 	}
-	c.aluImm(asm.Add, w64, bits, 1)
-	c.jumpIfImm(asm.JSLT, w64, v, 0, negative)
-	c.place(zero)
-	c.aluImm(asm.Add, w64, bits, aggregate.QuantizeZero)
-	c.exit(bits)
-	c.place(negative)
-	fits := c.newLabel()
-	c.jumpIfImm(asm.JLE, w64, bits, aggregate.QuantizeZero, fits)
-	c.set(bits, aggregate.QuantizeZero, w64) // INT64_MIN
-	c.place(fits)
-	c.emit(ins{op: aluOp(asm.Neg, w64, asm.ImmSource), dst: bits})
-	c.aluImm(asm.Add, w64, bits, aggregate.QuantizeZero)
-	c.exit(bits)
+	// On the side of the negative numbers it counts down from that of 0.
+	c.alu(asm.Xor, w64, bucket, sign)
+	c.alu(asm.Sub, w64, bucket, sign)
+	c.aluImm(asm.Add, w64, bucket, aggregate.QuantizeZero)
+	below := c.copyOf(bucket, w64) // INT64_MIN would be one too far
+	c.aluImm(asm.ArSh, w64, below, 63)
+	c.aluImm(asm.Xor, w64, below, -1)
+	c.alu(asm.And, w64, bucket, below)
+	c.exit(bucket)
 }}
+
+// nonzero is 1 for a number that is not 0, else 0.
+func (c *code) nonzero(r reg) reg {
+	n := c.copyOf(r, w64)
+	c.emit(ins{op: aluOp(asm.Neg, w64, asm.ImmSource), dst: n})
+	c.alu(asm.Or, w64, n, r)
+	c.aluImm(asm.RSh, w64, n, 63)
+	return n
+}
 
 // buildCompare orders two strings of at most n bytes: (a, b, n, turn) gives a
 // number below 0, 0 or above 0. The null string counts as empty.

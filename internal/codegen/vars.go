@@ -143,6 +143,11 @@ func (g *generator) locateVar(x *types.VarRef) location {
 	return &object{region: region{g.get(resGlobals), off, x.Type().Base().Size}, t: x.Type()}
 }
 
+// A constantLocation has a shorter way to store a constant.
+type constantLocation interface {
+	storeConstant(*generator, *types.Const)
+}
+
 // An object is a number in our own memory.
 type object struct {
 	region
@@ -161,6 +166,15 @@ func (o *object) load(g *generator) reg {
 
 func (o *object) store(g *generator, v reg) { g.store(o.base, o.off, v, o.t.Base().Size) }
 
+func (o *object) storeConstant(g *generator, k *types.Const) {
+	size := o.t.Base().Size
+	if v := int64(k.Value); size < 8 || v == int64(int32(v)) {
+		g.storeImm(o.base, o.off, int64(int32(v)), size)
+		return
+	}
+	o.store(g, g.constant(k.Value, w64))
+}
+
 // A threadVar is a thread-local number: 8 bytes of the thread's entry in
 // kinst_self. A thread has an entry while one of its variables is not 0.
 type threadVar struct {
@@ -168,8 +182,14 @@ type threadVar struct {
 	t   *types.Type
 }
 
-// entry looks the thread's entry up.
-func (v *threadVar) entry(g *generator) reg {
+// threadEntry looks the thread's entry up; the register is 0 where there is
+// none. It stays at hand until an entry may have been deleted.
+func (g *generator) threadEntry() reg {
+	for _, s := range slices.Backward(g.scopes) {
+		if at, ok := s[resEntry]; ok {
+			return at
+		}
+	}
 	thread := g.get(resThread)
 	var entry reg
 	g.memory(func() {
@@ -177,67 +197,100 @@ func (v *threadVar) entry(g *generator) reg {
 		g.store(fp, key, thread, 4)
 		entry = g.call(asm.FnMapLookupElem, g.mapPtr(selfMap), g.addressOf(fp, key))
 	})
+	g.scopes[len(g.scopes)-1][resEntry] = entry
 	return entry
 }
 
 func (v *threadVar) load(g *generator) reg {
 	r := g.constant(0, w64)
 	none := g.newLabel()
-	entry := v.entry(g)
+	entry := g.threadEntry()
 	g.jumpIfImm(asm.JEq, w64, entry, 0, none)
-	g.move(r, (&object{region{base: entry, off: v.off}, v.t}).load(g), w64)
+	g.move(r, v.in(entry).load(g), w64)
 	g.place(none)
 	return r
 }
 
+// in is the variable in an entry.
+func (v *threadVar) in(entry reg) *object { return &object{region{base: entry, off: v.off}, v.t} }
+
 // store changes the variable. A thread's last variable that becomes 0 takes
 // the entry with it.
 func (v *threadVar) store(g *generator, value reg) {
-	thread := g.get(resThread)
-	done, found, clear := g.newLabel(), g.newLabel(), g.newLabel()
-	entry := v.entry(g)
+	done, found := g.newLabel(), g.newLabel()
+	entry := g.threadEntry()
 	g.jumpIfImm(asm.JNE, w64, entry, 0, found)
 	g.jumpIfImm(asm.JEq, w64, value, 0, done)
-	g.memory(func() {
-		key := g.stack(4)
-		g.store(fp, key, thread, 4)
-		zeros := g.mapValue(globalsMap, g.zeros(g.self))
-		g.call(asm.FnMapUpdateElem, g.mapPtr(selfMap), g.addressOf(fp, key), zeros, g.constant(uint64(ebpf.UpdateNoExist), w64))
-	})
-	g.move(entry, v.entry(g), w64)
-	g.jumpIfImm(asm.JNE, w64, entry, 0, found)
-	g.lost(record.LossVariables)
-	g.jump(done)
-
+	g.enterThread(entry, done)
 	g.place(found)
-	(&object{region{base: entry, off: v.off}, v.t}).store(g, value)
-	g.jumpIfImm(asm.JEq, w64, value, 0, clear)
-	g.jump(done)
-	g.place(clear)
-	g.callSub(g.dropThread(), entry, thread)
+	v.in(entry).store(g, value)
+	g.jumpIfImm(asm.JNE, w64, value, 0, done)
+	g.leaveThread(entry)
 	g.place(done)
 }
 
-// dropThread returns the subprogram that deletes a thread's entry if all its
-// variables are 0: (entry, thread).
-func (c *compiler) dropThread() *subprogram {
-	if c.drop == nil {
-		c.drop = &subprogram{"kinst_drop", func(code *code) {
-			entry, thread := code.param(0), code.param(1)
-			keep := code.newLabel()
-			for off := 0; off < c.self; off += 8 {
-				word := code.newReg()
-				code.load(word, entry, off, 8)
-				code.jumpIfImm(asm.JNE, w64, word, 0, keep)
-			}
-			key := code.stack(4)
-			code.store(fp, key, thread, 4)
-			code.call(asm.FnMapDeleteElem, code.mapPtr(selfMap), code.addressOf(fp, key))
-			code.place(keep)
-			code.exit(noReg)
-		}}
+// storeConstant is store for a value that is known.
+func (v *threadVar) storeConstant(g *generator, k *types.Const) {
+	done, found := g.newLabel(), g.newLabel()
+	entry := g.threadEntry()
+	if k.Value == 0 {
+		g.jumpIfImm(asm.JEq, w64, entry, 0, done)
+		v.in(entry).storeConstant(g, k)
+		g.leaveThread(entry)
+	} else {
+		g.jumpIfImm(asm.JNE, w64, entry, 0, found)
+		g.enterThread(entry, done)
+		g.place(found)
+		v.in(entry).storeConstant(g, k)
 	}
-	return c.drop
+	g.place(done)
+}
+
+// enterThread makes the thread's entry, or counts a loss and goes to failed.
+func (g *generator) enterThread(entry reg, failed label) {
+	g.zeros(g.self)
+	g.move(entry, g.callSub(g.sub("enter", buildEnter), g.get(resThread)), w64)
+	g.jumpIfImm(asm.JEq, w64, entry, 0, failed)
+}
+
+// buildEnter makes a thread's entry: (thread) gives it, or 0.
+func buildEnter(c *code, p *compiler) {
+	thread := c.param(0)
+	key, made := c.stack(4), c.newLabel()
+	c.store(fp, key, thread, 4)
+	zeros := c.mapValue(globalsMap, p.zeros(p.self))
+	c.call(asm.FnMapUpdateElem, c.mapPtr(selfMap), c.addressOf(fp, key), zeros, c.constant(uint64(ebpf.UpdateNoExist), w64))
+	entry := c.call(asm.FnMapLookupElem, c.mapPtr(selfMap), c.addressOf(fp, key))
+	c.jumpIfImm(asm.JNE, w64, entry, 0, made)
+	c.callSub(subLost, c.constant(uint64(record.LossVariables), w64))
+	c.exit(c.constant(0, w64))
+	c.place(made)
+	c.exit(entry)
+}
+
+// leaveThread deletes the thread's entry if all its variables are 0.
+func (g *generator) leaveThread(entry reg) {
+	g.callSub(g.sub("leave", buildLeave), entry, g.get(resThread))
+	for _, s := range g.scopes {
+		delete(s, resEntry)
+	}
+}
+
+// buildLeave is (entry, thread).
+func buildLeave(c *code, p *compiler) {
+	entry, thread := c.param(0), c.param(1)
+	all, keep := c.constant(0, w64), c.newLabel()
+	for off := 0; off < p.self; off += 8 {
+		word := c.newReg()
+		c.load(word, entry, off, 8)
+		c.alu(asm.Or, w64, all, word)
+	}
+	c.jumpIfImm(asm.JNE, w64, all, 0, keep)
+	key := c.stack(4)
+	c.store(fp, key, thread, 4)
+	c.call(asm.FnMapDeleteElem, c.mapPtr(selfMap), c.addressOf(fp, key))
+	c.place(keep)
+	c.exit(noReg)
 }
 
 // assign writes an assignment, and returns its value if anybody wants it.
@@ -247,6 +300,15 @@ func (g *generator) assign(x *types.Assign, wanted bool) reg {
 		return noReg
 	}
 	loc := g.locate(x.Left)
+	if k, ok := x.Value.(*types.Const); ok {
+		if to, ok := loc.(constantLocation); ok {
+			to.storeConstant(g, k)
+			if !wanted {
+				return noReg
+			}
+			return g.constant(k.Value, widthOf(x.Type()))
+		}
+	}
 	var before reg
 	if x.Post && wanted {
 		before = g.copyOf(loc.load(g), w64)

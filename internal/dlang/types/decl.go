@@ -33,7 +33,7 @@ func (c *checker) varDecl(d *syntax.VarDecl) {
 		}
 		v.Array = true
 		for _, k := range a.Keys {
-			v.Keys = append(v.Keys, c.keyType(k))
+			v.Keys = append(v.Keys, c.typeExpr(k))
 		}
 		v.Type = c.typeExpr(a.Elem)
 	} else {
@@ -44,19 +44,16 @@ func (c *checker) varDecl(d *syntax.VarDecl) {
 		return // a prototype
 	}
 	c.checkFree(d.At, v)
-	if old := c.vars[d.Scope][d.Name]; old != nil {
+	old := c.vars[d.Scope][d.Name]
+	switch {
+	case old == nil:
+		c.addVar(v)
+	case old.known:
 		c.redeclare(d.At, old, v)
-		return
+	default: // an assignment that failed has made it
+		v.Index = old.Index
+		*old = *v
 	}
-	c.addVar(v)
-}
-
-func (c *checker) keyType(k syntax.TypeExpr) *Type {
-	t := c.typeExpr(k)
-	if t.IsVoid() || t.Base().Kind == Func {
-		c.fail(k.Pos(), "D_DECL_PROTO_TYPE", "%s may not be used as an associative array key type", t)
-	}
-	return t
 }
 
 // checkObject says that a variable or member can have the type.
@@ -170,7 +167,7 @@ func (c *checker) inlineDecl(d *syntax.InlineDecl) {
 	}
 	scope := make(map[string]Expr)
 	for _, p := range d.Params {
-		param := inlineParam{c.keyType(p.Type), &Binding{p.Name}}
+		param := inlineParam{c.typeExpr(p.Type), &Binding{p.Name}}
 		in.params = append(in.params, param)
 		if p.Name != "" {
 			scope[p.Name] = &Bound{node{p.At, param.typ}, param.binding}

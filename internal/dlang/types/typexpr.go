@@ -2,7 +2,6 @@ package types
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"kinst/internal/dlang/syntax"
@@ -31,9 +30,6 @@ func (c *checker) namedType(x *syntax.NamedType) *Type {
 	name := strings.Join(x.Words, " ")
 	if t := arithmeticType(x.Words); t != nil {
 		return t
-	}
-	if len(x.Words) > 1 {
-		c.declCombo(x)
 	}
 	if x.Module == "" {
 		if name == "string" {
@@ -101,30 +97,6 @@ func arithmeticType(words []string) *Type {
 		}
 	}
 	return basic[name]
-}
-
-// declCombo says why the words are no type, in libdtrace's terms.
-func (c *checker) declCombo(x *syntax.NamedType) {
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(x.Words, w) })
-	}
-	longs := 0
-	for _, w := range x.Words {
-		if w == "long" {
-			longs++
-		}
-	}
-	switch {
-	case has("char") && has("short", "long"):
-		c.fail(x.At, "D_DECL_CHARATTR", "invalid type declaration: short and long may not be used with char type")
-	case has("void"):
-		c.fail(x.At, "D_DECL_VOIDATTR", "invalid type declaration: attributes may not be used with void type")
-	case has("signed", "unsigned") && has("float", "double", "string", "_Bool"):
-		c.fail(x.At, "D_DECL_SIGNINT", "invalid type declaration: signed and unsigned may only be used with integer type")
-	case longs > 0 && has("float", "string", "_Bool", "short") || longs > 2:
-		c.fail(x.At, "D_DECL_LONGINT", "invalid type declaration: long and long long may only be used with integer or floating-point type")
-	}
-	c.fail(x.At, "D_DECL_COMBO", "invalid type combination: %s", strings.Join(x.Words, " "))
 }
 
 func scoped(module, name string) string {
@@ -211,9 +183,6 @@ func (c *checker) field(f *syntax.Field) Member {
 		c.fail(f.At, "D_DECL_BADCLASS", "member may not be a function: %s", f.Name)
 	}
 	if f.Bits == nil {
-		if f.Name == "" && !m.Type.IsStruct() {
-			c.fail(f.At, "D_DECL_MNAME", "member declaration requires a name")
-		}
 		return m
 	}
 	n, ok := c.expr(f.Bits).(*Const)
@@ -324,9 +293,6 @@ func (c *checker) enumType(x *syntax.EnumType) *Type {
 
 func (c *checker) arrayType(x *syntax.ArrayType) *Type {
 	elem := c.typeExpr(x.Elem)
-	if x.Keys != nil {
-		c.fail(x.At, "D_DECL_PROTO_TYPE", "associative array may only be declared as a global or thread-local variable")
-	}
 	if elem.IsVoid() {
 		c.fail(x.At, "D_DECL_VOIDOBJ", "cannot declare array of void")
 	}
@@ -348,18 +314,10 @@ const maxObject = 1 << 20
 
 func (c *checker) funcType(x *syntax.FuncType) *Type {
 	t := &Type{Kind: Func, Elem: c.typeExpr(x.Result), Variadic: x.Variadic}
-	for i, p := range x.Params {
-		pt := c.typeExpr(p.Type)
-		if pt.IsVoid() {
-			if i > 0 || len(x.Params) > 1 {
-				c.fail(p.At, "D_DECL_PROTO_VOID", "void must be the sole parameter in a function declaration")
-			}
-			if p.Name != "" {
-				c.fail(p.At, "D_DECL_PROTO_NAME", "void parameter may not have a name: %s", p.Name)
-			}
-			break
+	for _, p := range x.Params {
+		if pt := c.typeExpr(p.Type); !pt.IsVoid() {
+			t.Params = append(t.Params, Arg{Name: p.Name, Type: pt})
 		}
-		t.Params = append(t.Params, Arg{Name: p.Name, Type: pt})
 	}
 	return t
 }

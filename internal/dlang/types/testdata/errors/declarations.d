@@ -47,6 +47,11 @@ this int la;
 self long as[int];
 self int as /* ERROR D_DECL_IDRED "identifier redeclared: self->as" */ [int];
 
+this int lassoc /* ERROR D_DECL_LOCASSC "cannot declare associative array as local variable: lassoc" */ [int];
+struct /* ERROR D_DECL_SCOPE "scoping operator may not be used in a declaration: mod`b" */ mod`b { int x; };
+struct c1 { int f /* ERROR D_DECL_BADCLASS "member may not be a function: f" */ (int); };
+struct c2 { int a /* ERROR D_DECL_ARRNULL "array declaration requires array dimension" */ []; };
+
 BEGIN { this int l; this->l = 1; this->l = /* ERROR D_OP_INCOMPAT "incompatible types" */ "x"; }
 
 struct out { int a; string s; };

@@ -125,11 +125,13 @@ BEGIN /str /* ERROR D_PRED_SCALAR "predicate result must be of scalar type" */ /
 BEGIN /g /* ERROR D_PRED_SCALAR "predicate result must be of scalar type" */ / { }
 
 enum color { RED, GREEN };
-int GREEN2;
+int PIDTYPE_PID;
 BEGIN
 {
 	this->c = RED;
 	trace(this->c == RED);
+	trace((enum pid_type)1 == /* ERROR D_IDENT_AMBIG "ambiguous use of operator ==: PIDTYPE_PID is both a enum pid_type enum tag and a global variable" */ PIDTYPE_PID);
+	trace((enum pid_type)1 == PIDTYPE_TGID);
 	this->c = /* ERROR D_OP_INCOMPAT "incompatible types: .enum color. = .string." */ "x";
 	trace(this->c == /* ERROR D_OP_INCOMPAT "incompatible types: .enum color. == .string." */ "RED");
 }
