@@ -358,6 +358,23 @@ func TestUserUnharmed(t *testing.T) {
 	}
 }
 
+// TestUserStack: a function's caller is on the stack from its first instruction
+// on.
+func TestUserStack(t *testing.T) {
+	calls := build(t, "calls.c", "-fno-omit-frame-pointer")
+	for _, test := range []struct{ d, want string }{
+		{`pid$target:a.out:add:entry {ustack(1);}`, `^calls.add$`},
+		{`pid$target:a.out:add:entry {ustack(2);}`, `^calls.add calls.thread\+0x[0-9a-f]+$`},
+		{`pid$target:a.out:add:entry {@[ustack(3)] = count();}`, `^calls.add calls.thread\+0x[0-9a-f]+ (calls.main|libc)[^ ]* 1$`},
+		{`pid$target:a.out:add:return {ustack(1);}`, `^calls.add\+0x[0-9a-f]+$`},
+	} {
+		got := strings.Join(strings.Fields(trace(t, test.d, calls+" add 1").out), " ")
+		if !regexp.MustCompile(test.want).MatchString(got) {
+			t.Errorf("%s: got %q, want %q", test.d, got, test.want)
+		}
+	}
+}
+
 // TestUserStatic reads the arguments of static probes.
 func TestUserStatic(t *testing.T) {
 	static := build(t, "static.c")

@@ -18,6 +18,8 @@ var amd64Arch = Arch{
 	SyscallArgs:   []string{"R_RDI", "R_RSI", "R_RDX", "R_R10", "R_R8", "R_R9"},
 	CallResult:    "R_RAX",
 	StackArgs:     8, // above the return address
+	IRQRegister:   "R_RFL",
+	IRQMask:       0x200, // IF
 	Syscalls:      func() []Syscall { return parseSyscalls(amd64Syscalls) },
 	SyscallPrefix: "__x64_sys_",
 	SyscallNumber: Register{Name: "orig_ax", Offset: 120, Size: 8},
@@ -28,9 +30,10 @@ var amd64Arch = Arch{
 	Padding:       amd64Padding,
 	LandingPad:    amd64LandingPad,
 	Thunk:         amd64Thunk,
+	Caller:        Operand{Memory: true, Register: "R_RSP"},
+	ParseOperand:  amd64ParseOperand,
 	NoUprobe:      amd64NoUprobe,
 	BreakpointLen: 1, // int3
-	ParseOperand:  amd64ParseOperand,
 	JumpLen:       5, // jmp rel32
 	JumpTo:        amd64JumpTo,
 	TracerNop:     []byte("\x0f\x1f\x44\x00\x00"), // x86_nops[5]

@@ -177,6 +177,12 @@ type Arch struct {
 	// frame pointer, by D's names.
 	PC, SP, FP string
 
+	// IRQRegister holds the flag, IRQMask, that is set while the processor takes
+	// interrupts, or, with IRQOff, while it does not.
+	IRQRegister string
+	IRQMask     uint64
+	IRQOff      bool
+
 	// Padding says whether the instruction may be what fills the space
 	// between functions, and is not code.
 	Padding func(in Inst) bool
@@ -189,15 +195,18 @@ type Arch struct {
 	// amounts to: Return, Jump|Indirect, or 0 for an ordinary function.
 	Thunk func(symbol string) Kind
 
+	// Caller is where a C function finds its return address at its entry.
+	Caller Operand
+
+	// ParseOperand reads an operand as the GNU assembler writes it.
+	ParseOperand func(text string) (Operand, error)
+
 	// NoUprobe says why Linux takes no uprobe on an instruction of a user
 	// program: "" if it does.
 	NoUprobe func(in Inst) string
 
 	// BreakpointLen and JumpLen are the numbers of bytes that a kprobe
 	// overwrites while it is armed, as a breakpoint and when optimized.
-	// ParseOperand reads an operand as the GNU assembler writes it.
-	ParseOperand func(text string) (Operand, error)
-
 	BreakpointLen, JumpLen int
 
 	// JumpTo encodes the jump that an optimized kprobe at from consists of,
