@@ -11,6 +11,12 @@ import (
 // jitName stands for the file of code that was made at run time.
 const jitName = "[jit]"
 
+// symbol is a function, where it is in memory.
+type symbol struct {
+	addr, size uint64
+	name       string
+}
+
 // jitMap is what a run-time compiler says of its code, in the file
 // /tmp/perf-PID.map that perf(1) has made a custom, lines of
 //

@@ -4,7 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -16,9 +16,10 @@ import (
 // those of the file, as objdump and nm show them.
 type File struct {
 	arch     *isa.Arch
-	file     *os.File
+	file     io.ReaderAt
 	elf      *elf.File
 	segments []elf.ProgHeader // those that are executed
+	close    func() error
 
 	symbols func() (*symbols, error)
 	static  func() ([]StaticProbe, error)
@@ -67,7 +68,9 @@ func (s *Store) file(pid int, m *mapping) (*File, error) {
 	}
 	var file *File
 	if st.Mode&unix.S_IFMT == unix.S_IFREG && isELF(f) {
-		file, err = newFile(s.arch, f)
+		if file, err = NewFile(s.arch, f); err == nil {
+			file.close = f.Close
+		}
 	}
 	if file == nil {
 		f.Close()
@@ -79,7 +82,8 @@ func (s *Store) file(pid int, m *mapping) (*File, error) {
 	return file, nil
 }
 
-func newFile(arch *isa.Arch, file *os.File) (*File, error) {
+// NewFile reads an ELF file of programs of an architecture, as it is needed.
+func NewFile(arch *isa.Arch, file io.ReaderAt) (*File, error) {
 	e, err := elf.NewFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("it is a damaged ELF file: %w", err)
@@ -104,7 +108,7 @@ func (s *Store) Close() error {
 	var errs []error
 	for _, f := range s.files {
 		if f != nil {
-			errs = append(errs, f.file.Close())
+			errs = append(errs, f.close())
 		}
 	}
 	clear(s.files)

@@ -131,6 +131,31 @@ func (f *File) FunctionAt(addr uint64) (Function, error) {
 	return Function{}, fmt.Errorf("%#x: %w", addr, ErrNoFunction)
 }
 
+// ReadSymbols reads the file's symbols, unless that has been done. Then Symbol
+// needs the file no more.
+func (f *File) ReadSymbols() error {
+	_, err := f.symbols()
+	return err
+}
+
+// Symbol names a place in the file: the function that holds it, and how far
+// behind its beginning that is. Name is empty where no function is known.
+func (f *File) Symbol(offset uint64) (name string, behind uint64) {
+	vaddr, ok := f.vaddr(offset)
+	if !ok {
+		return "", 0
+	}
+	syms, err := f.symbols()
+	if err != nil {
+		return "", 0
+	}
+	i, ok := syms.at(vaddr)
+	if !ok {
+		return "", 0
+	}
+	return string(syms.name(syms.list[i])), vaddr - syms.list[i].addr
+}
+
 // coldSuffix ends the names of the parts that compilers split off functions
 // because they are rarely executed.
 const coldSuffix = ".cold"

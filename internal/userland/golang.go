@@ -11,7 +11,7 @@ import (
 func (s *symbols) addGo(f *File) error {
 	section := f.elf.Section(".gopclntab")
 	text := f.elf.Section(".text")
-	if section == nil || text == nil || len(s.list) > 0 || f.elf.Class != elfClass {
+	if section == nil || text == nil || len(s.list) > 0 {
 		return nil
 	}
 	table, err := goTable(section, text.Addr)

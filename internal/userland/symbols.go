@@ -50,14 +50,10 @@ func (f *File) readSymbols() (*symbols, error) {
 	return s, nil
 }
 
-// symbolSize is the size of an Elf64_Sym.
-const symbolSize = 24
-
-// addSection adds the symbols of a table that name text. Of 32-bit files,
-// which can be run but not traced, there are none.
+// addSection adds the symbols of a table that name text.
 func (s *symbols) addSection(e *elf.File, kind elf.SectionType) error {
 	table := e.SectionByType(kind)
-	if table == nil || e.Class != elfClass {
+	if table == nil {
 		return nil
 	}
 	if int(table.Link) >= len(e.Sections) {
@@ -77,7 +73,8 @@ func (s *symbols) addSection(e *elf.File, kind elf.SectionType) error {
 	}
 	base := uint32(len(s.names))
 	s.names = append(append(s.names, names...), 0)
-	for i := 0; len(data) >= symbolSize; i, data = i+1, data[symbolSize:] {
+	size := symbolSize(e)
+	for i := 0; len(data) >= size; i, data = i+1, data[size:] {
 		sym, ok := parseSymbol(e, data)
 		if ok && !superseded(i) && int(sym.name) < len(names) && isName(names[sym.name:]) {
 			sym.name += base
@@ -101,17 +98,29 @@ func supersededSymbols(e *elf.File) func(i int) bool {
 	}
 }
 
-// parseSymbol reads an Elf64_Sym. It is not ok if it names no text.
+// symbolSize is the size of an Elf64_Sym or Elf32_Sym.
+func symbolSize(e *elf.File) int {
+	if e.Class == elf.ELFCLASS32 {
+		return elf.Sym32Size
+	}
+	return elf.Sym64Size
+}
+
+// parseSymbol reads an entry of a table of symbols. It is not ok if it names no
+// text.
 func parseSymbol(e *elf.File, b []byte) (symbol, bool) {
 	order := e.ByteOrder
-	section := int(order.Uint16(b[6:]))
-	sym := symbol{
-		name: order.Uint32(b),
-		kind: elf.ST_TYPE(b[4]),
-		bind: elf.ST_BIND(b[4]),
-		addr: order.Uint64(b[8:]),
-		size: order.Uint64(b[16:]),
+	sym := symbol{name: order.Uint32(b)}
+	var info byte
+	var section int
+	if e.Class == elf.ELFCLASS32 {
+		sym.addr, sym.size = uint64(order.Uint32(b[4:])), uint64(order.Uint32(b[8:]))
+		info, section = b[12], int(order.Uint16(b[14:]))
+	} else {
+		info, section = b[4], int(order.Uint16(b[6:]))
+		sym.addr, sym.size = order.Uint64(b[8:]), order.Uint64(b[16:])
 	}
+	sym.kind, sym.bind = elf.ST_TYPE(info), elf.ST_BIND(info)
 	if section == 0 || section >= len(e.Sections) {
 		return symbol{}, false
 	}

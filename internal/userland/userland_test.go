@@ -220,7 +220,7 @@ func openFile(t *testing.T, p *Process, name string) *File {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { file.Close() })
-	f, err := newFile(p.Objects[0].arch, file)
+	f, err := NewFile(p.Objects[0].arch, file)
 	if err != nil {
 		t.Fatal(err)
 	}
