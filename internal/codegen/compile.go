@@ -2,6 +2,7 @@ package codegen
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -97,8 +98,27 @@ func Compile(units []*Unit, opts Options) (*Program, error) {
 	return p, nil
 }
 
-// compile compiles the units, cut as p.cuts says.
+// maxLength is how many instructions a part may have: jumps reach 32,767.
+const maxLength = 30_000
+
+// compile compiles the units, cut as p.cuts says, and finer where a part would
+// be too long for its jumps.
 func (p *Program) compile() error {
+	for {
+		if err := p.compileOnce(); err != nil {
+			return err
+		}
+		long := slices.IndexFunc(p.Programs, func(parts []*ebpf.ProgramSpec) bool {
+			return slices.ContainsFunc(parts, func(s *ebpf.ProgramSpec) bool { return len(s.Instructions) > maxLength })
+		})
+		if long < 0 || p.cuts[long]+1 == len(budgets) {
+			return nil
+		}
+		p.cuts[long]++
+	}
+}
+
+func (p *Program) compileOnce() error {
 	c := newCompiler(p.units, p.opts)
 	p.Layout, p.Maps, p.Programs = c.layout, c.maps, nil
 	for n, u := range p.units {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"kinst/internal/dlang/types"
 	"kinst/internal/isa"
@@ -75,6 +76,15 @@ func TestListings(t *testing.T) {
 	}
 }
 
+// processorTime is how long this process has run.
+func processorTime(t *testing.T) time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // TestManyClauses says how long a script of 100 clauses takes from its text to
 // programs in the kernel.
 func TestManyClauses(t *testing.T) {
@@ -93,9 +103,9 @@ func TestManyClauses(t *testing.T) {
 	var r *run
 	took := time.Hour
 	for range 3 { // the machine has other things to do too
-		begin := time.Now()
+		begin := processorTime(t)
 		r = load(t, src.String())
-		took = min(took, time.Since(begin))
+		took = min(took, processorTime(t)-begin)
 	}
 	r.fire(5)
 	if got := len(r.records()); got != 100 {

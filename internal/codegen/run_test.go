@@ -337,3 +337,36 @@ func (r *run) rows(agg *record.Agg) []string {
 	sort.Strings(out)
 	return out
 }
+
+// TestCuts is about programs that the verifier, or the reach of jumps, makes
+// the compiler cut.
+func TestCuts(t *testing.T) {
+	for name, src := range map[string]string{
+		"loops": "BEGIN {" + strings.Repeat(`trace(strtoll("0x1f", 16)); `, 20) + "}",
+		"long":  strings.Repeat("BEGIN /arg0 == 100/ { @a[execname, pid, arg0 / 3] = sum(arg0 % 7); x = strjoin(execname, probename); trace(x); }\n", 300),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := loadWith(t, src, Options{BoundedLoops: true}, 0)
+			if parts := len(r.program.Programs[0]); parts < 2 {
+				t.Errorf("%d parts", parts)
+			}
+			r.fire(100)
+			want := 1
+			if name == "long" {
+				want = 300
+			}
+			if got := len(r.records()); got != want {
+				t.Errorf("%d records instead of %d", got, want)
+			}
+		})
+	}
+}
+
+// TestManyCPUs is about machines on which the rings are found through a map.
+func TestManyCPUs(t *testing.T) {
+	r := loadWith(t, `BEGIN { trace(7); @ = count(); }`, Options{CPUs: fewCPUs + 8}, 0)
+	r.fire()
+	if got := strings.Join(r.values(), " "); got != "7 @[]=0:1" {
+		t.Error(got)
+	}
+}
