@@ -21,8 +21,8 @@ type machine struct {
 	accel   accelerator
 	qemu    *qemu
 	lines   *lines
-	console *tail          // the kernel's log and QEMU's own messages
-	readers sync.WaitGroup // of all lines: they end when QEMU does
+	console *tail         // the kernel's log and QEMU's own messages
+	read    chan struct{} // closed when all that the guest has said is read
 
 	hello   chan *os.File // the control line that init chose
 	exit    chan int      // the program's status, as wait(2) gives it
@@ -38,20 +38,25 @@ func start(cfg *Config, image *Kernel, ramfs *os.File, marker string, a accelera
 	}
 	n := len(transports)
 	m := &machine{
-		cfg: cfg, accel: a, lines: l, console: newTail(cfg.Console),
+		cfg: cfg, accel: a, lines: l, console: newTail(cfg.Console), read: make(chan struct{}),
 		hello: make(chan *os.File, n), exit: make(chan int, n), failure: make(chan string, n), output: make(chan error, 2*n),
 	}
 	if m.qemu, err = startQEMU(qemuArgs(cfg, image, a), ramfs, l, m.console); err != nil {
 		l.close()
 		return nil, err
 	}
-	m.readers.Go(func() { io.Copy(m.console, l.console.host) })
+	var readers sync.WaitGroup // they end when QEMU does
+	readers.Go(func() { io.Copy(m.console, l.console.host) })
 	for _, t := range transports {
 		b := l.of[t]
-		m.readers.Go(func() { m.readOutput(b.stdout.host, stdout, marker) })
-		m.readers.Go(func() { m.readOutput(b.stderr.host, stderr, marker) })
-		m.readers.Go(func() { m.readControl(b.control.host) })
+		readers.Go(func() { m.readOutput(b.stdout.host, stdout, marker) })
+		readers.Go(func() { m.readOutput(b.stderr.host, stderr, marker) })
+		readers.Go(func() { m.readControl(b.control.host) })
 	}
+	go func() {
+		readers.Wait()
+		close(m.read)
+	}()
 	return m, nil
 }
 
@@ -98,7 +103,7 @@ func (m *machine) run(ctx context.Context) (int, error) {
 			boot.Stop()
 			m.accel.remember(true)
 		case <-boot.C:
-			return 1, m.stillborn(fmt.Sprintf("the guest did not reach its init within %v", m.accel.patience()))
+			return 1, m.stillborn(ctx, fmt.Sprintf("the guest did not reach its init within %v", m.accel.patience()))
 		case <-m.cfg.Interrupts:
 			if interrupts++; interrupts > 1 || control == nil {
 				return 130, ErrInterrupted
@@ -117,9 +122,9 @@ func (m *machine) run(ctx context.Context) (int, error) {
 			return 1, m.cancelled(context.Cause(ctx))
 		case <-m.qemu.gone:
 			if control == nil {
-				return 1, m.stillborn("the guest ended before it reached its init")
+				return 1, m.stillborn(ctx, "the guest ended before it reached its init")
 			}
-			return 1, m.obituary("the guest ended before the program did")
+			return 1, m.obituary(ctx, "the guest ended before the program did")
 		}
 	}
 	return m.ending(unix.WaitStatus(status))
@@ -138,16 +143,19 @@ func (m *machine) ending(status unix.WaitStatus) (int, error) {
 	return code, &SignalError{status.Signal(), m.console.lastLines()}
 }
 
-// end ends the machine and waits until all that it has said is read.
+// end ends the machine. Output that nobody takes does not keep it.
 func (m *machine) end() {
 	m.qemu.kill()
-	m.readers.Wait()
+	select {
+	case <-m.read:
+	case <-time.After(time.Second):
+	}
 	m.lines.close()
 }
 
 // stillborn is the error of a guest that has not reached its init.
-func (m *machine) stillborn(what string) error {
-	err := m.obituary(what)
+func (m *machine) stillborn(ctx context.Context, what string) error {
+	err := m.obituary(ctx, what)
 	if !m.accel.trial {
 		return err
 	}
@@ -167,9 +175,13 @@ func (m *machine) cancelled(reason error) error {
 }
 
 // obituary says how the guest ended.
-func (m *machine) obituary(what string) error {
+func (m *machine) obituary(ctx context.Context, what string) error {
 	m.qemu.kill()
-	m.readers.Wait()
+	select {
+	case <-m.read:
+	case <-m.cfg.Interrupts:
+	case <-ctx.Done():
+	}
 	if reason := m.console.panicReason(); reason != "" {
 		return &PanicError{reason, m.console.lastLines()}
 	}
