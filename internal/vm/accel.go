@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -69,12 +70,13 @@ func (a accelerator) cpuModel(cfg *Config) string {
 	return host.emulatedCPU
 }
 
-// patience is how long a guest may take to reach its init.
-func (a accelerator) patience() time.Duration {
+// bootTimeout is how long a guest may take to reach its init.
+func (a accelerator) bootTimeout(cfg *Config) time.Duration {
+	limit := cmp.Or(cfg.BootTimeout, defaultBootTimeout)
 	if a.trial {
-		return trialTimeout
+		limit = min(limit, trialTimeout)
 	}
-	return bootTimeout
+	return limit
 }
 
 // kvmVerdict returns whether KVM works, as far as that is known. That /dev/kvm

@@ -89,7 +89,8 @@ func (m *machine) readControl(line *os.File) {
 // run follows the guest from its boot to its end, and ends it.
 func (m *machine) run(ctx context.Context) (int, error) {
 	defer m.end()
-	boot := time.NewTimer(m.accel.patience())
+	limit := m.accel.bootTimeout(m.cfg)
+	boot := time.NewTimer(limit)
 	defer boot.Stop()
 	var (
 		control    *os.File // nil until init has reported
@@ -103,7 +104,7 @@ func (m *machine) run(ctx context.Context) (int, error) {
 			boot.Stop()
 			m.accel.remember(true)
 		case <-boot.C:
-			return 1, m.stillborn(ctx, fmt.Sprintf("the guest did not reach its init within %v", m.accel.patience()))
+			return 1, m.stillborn(ctx, fmt.Sprintf("the guest did not reach its init within %v", limit))
 		case <-m.cfg.Interrupts:
 			if interrupts++; interrupts > 1 || control == nil {
 				return 130, ErrInterrupted

@@ -54,6 +54,10 @@ type Config struct {
 	// interrupted (SIGINT). Needs a static busybox on the host.
 	Script string
 
+	// BootTimeout is how long the guest may take to reach its init; 0 is five
+	// minutes, which emulation on a busy host may need.
+	BootTimeout time.Duration
+
 	// Console receives the kernel's log; nil keeps the log short and drops it.
 	Console io.Writer
 
@@ -154,11 +158,10 @@ func (e *SignalError) Error() string {
 	return what + "; the last words of the guest's console:\n" + e.Console
 }
 
-// How long a guest may take to reach its init. With KVM it takes a second or
-// less, under emulation two or three, and minutes where the host has more to do
-// than it has processors for. The trial of a KVM that is not known to work
-// should not be long.
+// With KVM a guest takes a second or less to reach its init, under emulation two
+// or three, and much longer where the host has more to do than it has processors
+// for. The trial of a KVM that is not known to work should not be long.
 const (
-	bootTimeout  = 5 * time.Minute
-	trialTimeout = 15 * time.Second
+	defaultBootTimeout = 5 * time.Minute
+	trialTimeout       = 15 * time.Second
 )

@@ -246,6 +246,26 @@ func TestGuestPowersItselfOff(t *testing.T) {
 	}
 }
 
+// A kernel that panics or hangs before init is simulated by another init.
+func TestBootFails(t *testing.T) {
+	t.Run("panic", func(t *testing.T) {
+		cfg := vm.Config{Append: "rdinit=/nothing"}
+		status, err := vm.Run(t.Context(), cfg, io.Discard, io.Discard)
+		panicked, ok := errors.AsType[*vm.PanicError](err)
+		if !ok || status != 1 || !strings.Contains(panicked.Reason, "Unable to mount root fs") {
+			t.Errorf("got %d, %v", status, err)
+		}
+	})
+	t.Run("hang", func(t *testing.T) {
+		cfg := vm.Config{Append: "rdinit=/bin/cat", BootTimeout: 2 * time.Second}
+		status, err := vm.Run(t.Context(), cfg, io.Discard, io.Discard)
+		died, ok := errors.AsType[*vm.DeathError](err)
+		if !ok || status != 1 || died.What != "the guest did not reach its init within 2s" {
+			t.Errorf("got %d, %v", status, err)
+		}
+	})
+}
+
 func TestProgramEndedBySignal(t *testing.T) {
 	cfg := vm.Config{Program: "/bin/sh", Args: []string{"-c", "echo '<1>something happened' >/dev/kmsg; kill -SEGV $$"}}
 	status, err := vm.Run(t.Context(), cfg, io.Discard, io.Discard)
