@@ -279,12 +279,12 @@ func TestMaxActive(t *testing.T) {
 	}
 }
 
-func TestSumMissed(t *testing.T) {
+func TestSumProfile(t *testing.T) {
 	const text = `  s12_1                                                       5               2
   s12_1                                                       5               1
   s13_1                                                       5               7
 `
-	if n, err := sumMissed(text, map[string]bool{"s12_1": true}); n != 3 || err != nil {
-		t.Errorf("got %d, %v, want 3", n, err)
+	if hits, missed, err := sumProfile(text, map[string]bool{"s12_1": true}); hits != 10 || missed != 3 || err != nil {
+		t.Errorf("got %d, %d, %v, want 10, 3", hits, missed, err)
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
+
+	"kinst/internal/kernel"
 )
 
 // An event is a tracefs event with many sites.
@@ -127,9 +129,18 @@ func (e *event) enable(progs []*ebpf.Program) error {
 			return err
 		}
 		e.perf = append(e.perf, fd)
-		if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog.FD()); err != nil {
-			return fmt.Errorf("attaching the BPF program: %w", err)
+		if err := attach(fd, prog); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// attach makes a perf event run a program. The kernel allows 64 on the same
+// event (BPF_TRACE_MAX_PROGS).
+func attach(fd int, prog *ebpf.Program) error {
+	if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog.FD()); err != nil {
+		return fmt.Errorf("attaching a BPF program: %w", err)
 	}
 	return nil
 }
@@ -145,6 +156,10 @@ func (e *event) id() (uint64, error) {
 // openTracepoint opens a perf event on a tracepoint. Its BPF programs run on
 // every CPU, whichever the event is opened on.
 func openTracepoint(id uint64) (int, error) {
+	cpus, err := kernel.OnlineCPUs()
+	if err != nil {
+		return -1, err
+	}
 	attr := unix.PerfEventAttr{
 		Type:        unix.PERF_TYPE_TRACEPOINT,
 		Size:        uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
@@ -153,7 +168,7 @@ func openTracepoint(id uint64) (int, error) {
 		Sample:      1,
 		Wakeup:      1,
 	}
-	fd, err := unix.PerfEventOpen(&attr, -1, 0, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	fd, err := unix.PerfEventOpen(&attr, -1, cpus[0], -1, unix.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
 		return -1, fmt.Errorf("opening the event that holds the sites: %w", err)
 	}

@@ -12,12 +12,14 @@ import (
 	"strings"
 
 	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 )
 
 // A Group is a set of sites that were armed together.
 type Group struct {
-	session *Session
-	events  []*event
+	session     *Session
+	events      []*event
+	breakpoints []int // descriptors, for ArmBreakpoint
 }
 
 // eventSites is how many sites one tracefs event takes at most. Adding a site
@@ -94,43 +96,60 @@ func (g *Group) sites() (n int) {
 	return n
 }
 
+// Hits returns how often the kernel reached the group's sites and handed them
+// to the programs. A program did not run at that if another one was running on
+// the CPU just then.
+func (g *Group) Hits() (uint64, error) {
+	hits, _, err := g.profile()
+	return hits, err
+}
+
 // Missed returns how often the kernel did not run the programs although a site
 // was reached: because it was handling another one's probe at the time, or
 // because too many invocations of a function were waiting for their return
 // (which kernels before 6.2 do not count).
 func (g *Group) Missed() (uint64, error) {
+	_, missed, err := g.profile()
+	return missed, err
+}
+
+func (g *Group) profile() (hits, missed uint64, err error) {
+	if len(g.events) == 0 {
+		return 0, 0, nil
+	}
 	file := filepath.Join(g.session.dir, "kprobe_profile")
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return 0, fmt.Errorf("counting the hits that were missed: %w", err)
+		return 0, 0, fmt.Errorf("counting the hits: %w", err)
 	}
 	names := make(map[string]bool)
 	for _, e := range g.events {
 		names[path.Base(e.name)] = true
 	}
-	missed, err := sumMissed(string(text), names)
+	hits, missed, err = sumProfile(string(text), names)
 	if err != nil {
-		return 0, fmt.Errorf("counting the hits that were missed: %s: %w", file, err)
+		return 0, 0, fmt.Errorf("counting the hits: %s: %w", file, err)
 	}
-	return missed, nil
+	return hits, missed, nil
 }
 
-// sumMissed adds up the last column of lines of the name of a site's event,
-// its hits and its misses.
-func sumMissed(text string, names map[string]bool) (uint64, error) {
-	var sum uint64
+// sumProfile adds up the columns of lines of the name of a site's event, its
+// hits and its misses.
+func sumProfile(text string, names map[string]bool) (hits, missed uint64, err error) {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		if len(fields) != 3 || !names[fields[0]] {
 			continue
 		}
-		n, err := strconv.ParseUint(fields[2], 10, 64)
-		if err != nil {
-			return 0, err
+		h, err1 := strconv.ParseUint(fields[1], 10, 64)
+		m, err2 := strconv.ParseUint(fields[2], 10, 64)
+		if err := errors.Join(err1, err2); err != nil {
+			return 0, 0, err
 		}
-		sum += n
+		hits += h
+		missed += m
 	}
-	return sum, nil
+	return hits, missed, nil
 }
 
 // Disarm takes the group's sites out. When it returns none is armed and no
@@ -151,6 +170,10 @@ func (g *Group) disarm() error {
 		defer g.session.knobs.turn(expedited, unoptimized)()
 	}
 	var errs []error
+	for _, fd := range g.breakpoints {
+		errs = append(errs, unix.Close(fd))
+	}
+	g.breakpoints = nil
 	for _, e := range g.events {
 		errs = append(errs, e.disable())
 	}

@@ -44,16 +44,22 @@ const (
 // instruction, as far as that can be known beforehand; "" if nothing speaks
 // against it.
 func (l *Listing) Unprobeable(i int) string {
-	if l.isBreakpoint(i) {
-		return reasonBreakpoint
-	}
-	if why := l.reasons.at(l.Landing(i)); why != "" {
+	why := l.reasons.at(l.Landing(i))
+	switch {
+	case why != "":
 		return why
-	}
-	if l.isTraceable() || l.reasons.kernel.notraceProbes(l) {
+	case l.isBreakpoint(i):
+		return reasonBreakpoint
+	case l.isTraceable() || l.reasons.kernel.notraceProbes(l):
 		return ""
 	}
 	return reasonNotrace
+}
+
+// Breakpointable reports whether a hardware breakpoint can be put on the i-th
+// instruction. The kernel keeps them off what is on the blacklist alone.
+func (l *Listing) Breakpointable(i int) bool {
+	return !l.reasons.blacklisted(l.Insts[i].Addr)
 }
 
 func (r reasons) at(addr uint64) string {
