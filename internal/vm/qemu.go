@@ -1,7 +1,6 @@
 package vm
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -107,7 +106,7 @@ func startQEMU(args []string, ramfs *os.File, lines *lines, log io.Writer) (*qem
 		close(q.gone)
 	}()
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("starting %s: %w", host.qemu, errors.Unwrap(err))
+		return nil, fmt.Errorf("starting a virtual machine: %w", err)
 	}
 	lines.each(func(l *line) { l.qemu.Close() })
 	return q, nil
