@@ -14,12 +14,16 @@ import (
 	"kinst/internal/kernel"
 	"kinst/internal/process"
 	"kinst/internal/provider"
+	"kinst/internal/provider/derived"
 	"kinst/internal/provider/dtrace"
 	"kinst/internal/provider/fbt"
+	"kinst/internal/provider/io"
 	"kinst/internal/provider/kinst"
 	"kinst/internal/provider/pid"
+	"kinst/internal/provider/proc"
 	"kinst/internal/provider/profile"
 	"kinst/internal/provider/rawtp"
+	"kinst/internal/provider/sched"
 	"kinst/internal/provider/sdt"
 	"kinst/internal/provider/syscall"
 	"kinst/internal/provider/usdt"
@@ -110,10 +114,15 @@ func Open(opts Options) (*Session, error) {
 	}
 	s.arms = sync.OnceValues(func() (*arm.Session, error) { return arm.Open(k) })
 	s.disarm = sync.OnceValue(s.disarmAll)
+	calls := syscall.New(k, arch)
+	base := derived.Kernel{Kernel: k, Arch: arch, Syscalls: calls, Arms: s.arms}
 	s.providers = []provider.Provider{
 		s.dtrace,
 		new(profile.Provider),
-		syscall.New(k, arch),
+		calls,
+		proc.New(base),
+		sched.New(base),
+		io.New(base),
 		sdt.New(k),
 		rawtp.New(k),
 		fbt.New(k, arch, s.arms),

@@ -119,6 +119,9 @@ type Context struct {
 	ReturnArgs bool
 	// Errno: a system call has returned arg0, which errno is about.
 	Errno bool
+	// When, if it is not empty, is the condition under which the probe fires,
+	// in D: see types.Context.
+	When string
 	// Args are the types of args[], in order.
 	Args []types.Arg
 }
@@ -217,7 +220,7 @@ type Provider interface {
 
 // TypesContext returns what the checker must know of this kind of probe.
 func (c *Context) TypesContext() *types.Context {
-	t := &types.Context{Args: c.Args, Errno: c.Errno}
+	t := &types.Context{Args: c.Args, Errno: c.Errno, When: c.When}
 	switch c.Hook {
 	case HookKprobe, HookPerfEvent, HookUprobe:
 		t.Registers = true

@@ -38,6 +38,7 @@ type clauseState struct {
 	syntax  *syntax.Clause
 	context *Context
 	number  int // of actions so far
+	native  int // above 0: arg0... are as the kernel passes them
 
 	// What has been done before in the clause, which restricts what may
 	// follow.
@@ -123,6 +124,7 @@ func (c *checker) clauseFor(s *syntax.Clause, context *Context, source int) *Cla
 	before := len(c.errors)
 	c.clause = clauseState{syntax: s, context: context}
 	clause.Body = c.block(s.Body)
+	defer c.condition(clause)
 	if s.Predicate == nil {
 		return clause
 	}
@@ -136,6 +138,22 @@ func (c *checker) clauseFor(s *syntax.Clause, context *Context, source int) *Cla
 		clause.Body = c.block(s.Body)
 	}
 	return clause
+}
+
+// condition puts the condition under which the probe fires in front of the
+// predicate.
+func (c *checker) condition(clause *Clause) {
+	if clause.Context.When == "" {
+		return
+	}
+	c.try(func() {
+		at := clause.Syntax.Pos()
+		when := c.decay(c.definition(at, "when "+clause.Syntax.Probes[0].Text+" fires", clause.Context.When))
+		if clause.Predicate != nil {
+			when = fold(&Logic{node{at, TypeInt}, syntax.LAND, when, clause.Predicate})
+		}
+		clause.Predicate = when
+	})
 }
 
 // undefined reports whether one of the diagnoses is of an unknown name.

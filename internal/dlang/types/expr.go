@@ -174,6 +174,8 @@ func (c *checker) builtin(at syntax.Pos, b *Builtin) Expr {
 	switch {
 	case b.ID == Errno && c.clause.context != nil && !c.clause.context.Errno:
 		c.fail(at, "D_IDENT_UNDEF", "failed to resolve errno: only a probe at which a system call returns has it")
+	case b.ID >= Arg0 && b.ID < Arg0+10 && c.nativeMeans(b.ID) != "":
+		return c.defined(at, b.Name, c.nativeMeans(b.ID), b.Type)
 	case b.ID == IPL:
 		return c.defined(at, b.Name, c.iplMeans(), b.Type)
 	case b.ID == Execargs:
@@ -190,6 +192,16 @@ func (c *checker) builtin(at syntax.Pos, b *Builtin) Expr {
 		t = c.str
 	}
 	return &BuiltinRef{node{at, t}, b}
+}
+
+// nativeMeans is what argn stands for in the program, if it is not what the
+// kernel passes.
+func (c *checker) nativeMeans(id BuiltinID) string {
+	n := int(id - Arg0)
+	if c.clause.native > 0 || c.clause.context == nil || n >= len(c.clause.context.Args) {
+		return ""
+	}
+	return c.clause.context.Args[n].Native
 }
 
 // iplMeans is ipl in D.
@@ -227,6 +239,8 @@ func (c *checker) definition(at syntax.Pos, name, means string) Expr {
 	if err != nil {
 		panic(fmt.Sprintf("types: the meaning of %s: %v", name, err))
 	}
+	c.clause.native++
+	defer func() { c.clause.native-- }()
 	before := len(c.errors)
 	var x Expr
 	if !c.try(func() { x = c.expr(file.Decls[0].(*syntax.InlineDecl).Value) }) {

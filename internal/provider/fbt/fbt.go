@@ -15,8 +15,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/cilium/ebpf/features"
@@ -113,14 +111,11 @@ func (p *Provider) Match(ctx context.Context, d provider.Desc) ([]*provider.Prob
 
 // available returns why there are no probes at all, if that is so.
 func (p *Provider) available() error {
-	dir, err := kernel.TraceFS()
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(dir, "kprobe_events")); err == nil || p.multi() {
+	err := provider.HaveKprobes()
+	if err != nil && p.multi() {
 		return nil
 	}
-	return provider.NoMatch("this kernel has no kprobes; it takes one built with CONFIG_KPROBE_EVENTS")
+	return err
 }
 
 // whyNone says why the functions of a description, which exist, have no

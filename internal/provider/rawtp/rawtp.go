@@ -105,7 +105,7 @@ func (p *Provider) Typed(module, tracepoint string) (*provider.Context, error) {
 	if c := p.typed[tracepoint]; c != nil {
 		return c, nil
 	}
-	params, err := p.params(module, tracepoint)
+	params, err := Params(p.kernel, module, tracepoint)
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +118,12 @@ func (p *Provider) Typed(module, tracepoint string) (*provider.Context, error) {
 	return c, nil
 }
 
-// params are the parameters of the function that calls whoever listens, but
-// the first, which is the listener's own.
-func (p *Provider) params(module, tracepoint string) ([]btf.FuncParam, error) {
-	spec, err := p.kernel.ModuleBTF(module)
+// Params returns the parameters of the function that calls whoever listens to
+// a tracepoint of a module, but the first, which is the listener's own: what
+// the kernel's code passes to the tracepoint. The error wraps btf.ErrNotFound
+// if there is no such tracepoint.
+func Params(k *kernel.Kernel, module, tracepoint string) ([]btf.FuncParam, error) {
+	spec, err := k.ModuleBTF(module)
 	if err != nil {
 		return nil, err
 	}

@@ -166,6 +166,21 @@ func (p *Provider) compat() (*provider.TaskBits, error) {
 	return bits, nil
 }
 
+// Side returns the context of system calls of all numbers at their "entry" or
+// "return", for somebody to change, and the tracepoint that it belongs to.
+func (p *Provider) Side(name string) (*provider.Context, string, error) {
+	sides, err := p.sides()
+	if err != nil {
+		return nil, "", err
+	}
+	for _, s := range sides {
+		if s.name == name {
+			return s.context, s.tracepoint, nil
+		}
+	}
+	return nil, "", fmt.Errorf("system calls have no %s", name)
+}
+
 // Match implements provider.Provider.
 func (p *Provider) Match(_ context.Context, d provider.Desc) ([]*provider.Probe, []string, error) {
 	if !provider.Matches(d.Module, kernel.VMLinux) {
