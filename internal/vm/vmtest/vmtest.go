@@ -48,6 +48,10 @@ func Kernels() []string {
 	return []string{"6.1", "6.12"}
 }
 
+// Modules names the kernel modules that guests of [Main] load at boot. A package
+// sets it before it calls Main.
+var Modules []string
+
 // guestVariable is set in the environment of a test binary in a guest.
 const guestVariable = "KINST_TEST_GUEST"
 
@@ -138,7 +142,10 @@ func (r *report) run(ctx context.Context) {
 		r.err = err
 		return
 	}
-	cfg := vm.Config{Kernel: r.kernel, Args: guestFlags(os.Args[1:]), Env: []string{guestVariable + "=" + r.kernel}, Dir: dir}
+	cfg := vm.Config{
+		Kernel: r.kernel, Modules: Modules, Dir: dir,
+		Args: guestFlags(os.Args[1:]), Env: []string{guestVariable + "=" + r.kernel},
+	}
 	if data := filepath.Join(dir, "testdata"); isDir(data) {
 		cfg.Files = append(cfg.Files, vm.File{Host: data, Guest: data})
 	}
