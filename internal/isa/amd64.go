@@ -33,6 +33,8 @@ var amd64Arch = Arch{
 	Caller:        Operand{Memory: true, Register: "R_RSP"},
 	ParseOperand:  amd64ParseOperand,
 	NoUprobe:      amd64NoUprobe,
+	CallEmulator:  amd64CallEmulator,
+	AssumesLen:    amd64AssumesLen,
 	BreakpointLen: 1, // int3
 	JumpLen:       5, // jmp rel32
 	JumpTo:        amd64JumpTo,

@@ -201,6 +201,12 @@ type Arch struct {
 	// ParseOperand reads an operand as the GNU assembler writes it.
 	ParseOperand func(text string) (Operand, error)
 
+	// CallEmulator names the function of the kernel that emulates a probed
+	// call of unusual length, AssumesLen says whether that function's
+	// instructions take it to be of the usual one. See amd64_kprobe.go.
+	CallEmulator func(in Inst) string
+	AssumesLen   func(insts []Inst) bool
+
 	// NoUprobe says why Linux takes no uprobe on an instruction of a user
 	// program: "" if it does.
 	NoUprobe func(in Inst) string

@@ -26,6 +26,7 @@ type Kernel struct {
 	mu         sync.Mutex
 	siteTables map[string]*siteTables // by module
 	pairs      map[pairKey][]codePair // nil for tables that cannot be read
+	emulators  map[string]bool        // see assumesLen
 	anchors    map[string]anchor      // by module
 
 	notraceOnce    sync.Once
@@ -36,7 +37,7 @@ type Kernel struct {
 // Open returns the running kernel. It reads nothing: the error of a source
 // comes from the method that first needs it.
 func Open() (*Kernel, error) {
-	k := &Kernel{siteTables: map[string]*siteTables{}, pairs: map[pairKey][]codePair{}, anchors: map[string]anchor{}}
+	k := &Kernel{siteTables: map[string]*siteTables{}, pairs: map[pairKey][]codePair{}, emulators: map[string]bool{}, anchors: map[string]anchor{}}
 	k.symbols = sync.OnceValues(loadSymbols)
 	k.memory = sync.OnceValues(k.openMemory)
 	k.btf = sync.OnceValues(loadBTF)

@@ -45,6 +45,9 @@ const (
 // against it.
 func (l *Listing) Unprobeable(i int) string {
 	why := l.reasons.at(l.Landing(i))
+	if why == "" {
+		why = l.hazard(i)
+	}
 	switch {
 	case why != "":
 		return why
