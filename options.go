@@ -62,9 +62,7 @@ type Settings struct {
 	Cpp     bool     // run the preprocessor on scripts (-C)
 	Cpppath string   // the preprocessor; cpp by default
 	Cpphdrs bool     // have it print the files it includes (-H)
-	Define  []string // its macros, NAME or NAME=VALUE (-D)
-	Undef   []string // macros that it shall not have (-U)
-	Incdir  []string // where it looks for files (-I)
+	Cppargs []string // its arguments -D, -U and -I: the options define, undef and incdir
 	Stdc    string   // "a", "c", "s" or "t": the C that it is for (-X)
 }
 
@@ -90,6 +88,7 @@ type option struct {
 	words   []string // the values of a string option, if it has not any
 	min     int64    // of an int64 option
 	isSize  bool     // an int64 option that takes the suffixes k, m, g, t
+	flag    string   // what the values of a list begin with
 	dynamic bool     // setopt() can change it
 }
 
@@ -113,14 +112,14 @@ var options = []option{
 	{name: "cpppath", value: func(s *Settings) any { return &s.Cpppath }},
 	{name: "cpu", value: func(s *Settings) any { return &s.CPU }},
 	{name: "defaultargs", value: func(s *Settings) any { return &s.Defaultargs }},
-	{name: "define", value: func(s *Settings) any { return &s.Define }},
+	{name: "define", value: func(s *Settings) any { return &s.Cppargs }, flag: "-D"},
 	{name: "demangle", value: func(s *Settings) any { return &s.Demangle }},
 	{name: "destructive", value: func(s *Settings) any { return &s.Destructive }},
 	{name: "dynvarsize", value: func(s *Settings) any { return &s.Dynvarsize }, isSize: true, min: 64},
 	{name: "empty", value: func(s *Settings) any { return &s.Empty }},
 	{name: "errtags", value: func(s *Settings) any { return &s.Errtags }},
 	{name: "flowindent", value: func(s *Settings) any { return &s.Flowindent }, dynamic: true},
-	{name: "incdir", value: func(s *Settings) any { return &s.Incdir }},
+	{name: "incdir", value: func(s *Settings) any { return &s.Cppargs }, flag: "-I"},
 	{name: "jstackframes", value: func(s *Settings) any { return &s.Jstackframes }},
 	{name: "jstackstrsize", value: func(s *Settings) any { return &s.Jstackstrsize }, isSize: true},
 	{name: "libdir", value: func(s *Settings) any { return &s.Libdir }},
@@ -138,7 +137,7 @@ var options = []option{
 	{name: "strsize", value: func(s *Settings) any { return &s.Strsize }, isSize: true, min: 2},
 	{name: "switchrate", value: func(s *Settings) any { return &s.Switchrate }},
 	{name: "temporal", value: func(s *Settings) any { return &s.Temporal }},
-	{name: "undef", value: func(s *Settings) any { return &s.Undef }},
+	{name: "undef", value: func(s *Settings) any { return &s.Cppargs }, flag: "-U"},
 	{name: "ustackframes", value: func(s *Settings) any { return &s.Ustackframes }},
 	{name: "zdefs", value: func(s *Settings) any { return &s.Zdefs }},
 }
@@ -210,7 +209,7 @@ func (o *option) set(s *Settings, text string, given bool) (err error) {
 		if text == "" {
 			return errors.New("it takes a value")
 		}
-		*v = append(*v, text)
+		*v = append(*v, o.flag+text)
 	case *string:
 		if o.words != nil && !slices.Contains(o.words, text) {
 			return fmt.Errorf("%q is none of its values, %s", text, strings.Join(o.words, ", "))

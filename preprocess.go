@@ -55,14 +55,7 @@ func (s *Session) cppArgs() []string {
 	case "s":
 		args = append(args, "-traditional-cpp")
 	}
-	for _, list := range []struct {
-		flag   string
-		values []string
-	}{{"-D", set.Define}, {"-U", set.Undef}, {"-I", set.Incdir}} {
-		for _, v := range list.values {
-			args = append(args, list.flag+v)
-		}
-	}
+	args = append(args, set.Cppargs...)
 	if set.Cpphdrs {
 		args = append(args, "-H")
 	}

@@ -43,7 +43,8 @@ programs in the language D.
 
 A probe is PROVIDER:MODULE:FUNCTION:NAME. Those of the provider kinst are the
 instructions of the kernel: their names are offsets from the function's first
-byte, as "kinst disas FUNCTION" lists them. A PROGRAM is probes and what they do:
+byte, as "kinst disas FUNCTION" lists them. A PROGRAM is probes and what to do
+when they fire:
 
   PROBE,... [/PREDICATE/] [{ACTIONS}] ...
 

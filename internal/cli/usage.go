@@ -35,7 +35,7 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 		fmt.Fprintln(w, "\nCommands")
 		for _, c := range cmd.Commands() {
 			if c.IsAvailableCommand() {
-				fmt.Fprintf(w, "  %-*s%s\n", helpIndent-2, c.Name(), c.Short)
+				printEntry(w, "  "+c.Name(), c.Short)
 			}
 		}
 	}
@@ -88,11 +88,16 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 	if arg != "" {
 		head += " " + arg
 	}
+	printEntry(w, head, usage)
+}
+
+// printEntry prints a word and, indented, its explanation.
+func printEntry(w io.Writer, head, text string) {
 	if len(head) > helpIndent-1 {
 		fmt.Fprintln(w, head)
 		head = ""
 	}
-	for _, line := range wrap(usage, helpWidth-helpIndent) {
+	for _, line := range wrap(text, helpWidth-helpIndent) {
 		fmt.Fprintf(w, "%-*s%s\n", helpIndent, head, line)
 		head = ""
 	}
