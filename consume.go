@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"time"
 
 	"kinst/internal/buffer"
 	"kinst/internal/consume"
@@ -19,7 +20,8 @@ type reader struct {
 	losses   *buffer.Losses
 	consumer *consume.Consumer
 	policy   *policy
-	missed   uint64 // reported so far
+	missed   uint64    // reported so far
+	looked   time.Time // when the losses were last looked at
 }
 
 // Consume prints what the probes record, until the program calls exit(), the
@@ -172,6 +174,9 @@ func (r *reader) round() error {
 	if err := r.consumer.Flush(); err != nil {
 		return err
 	}
+	if time.Since(r.looked) < r.session.settings.Statusrate {
+		return nil
+	}
 	return r.reportLosses()
 }
 
@@ -189,6 +194,7 @@ func (r *reader) record(cpu int, data []byte) error {
 
 // reportLosses reports what was lost since it was last called.
 func (r *reader) reportLosses() error {
+	r.looked = time.Now()
 	if err := r.losses.Report(r.consumer.Lost); err != nil {
 		return err
 	}
