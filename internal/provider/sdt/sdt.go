@@ -84,9 +84,14 @@ func (p *Provider) fields(e tracefs.Event) (*provider.Context, error) {
 		return nil, err
 	}
 	c := &provider.Context{Hook: provider.HookTracepoint, Places: []provider.Place{}}
-	for _, f := range format.Fields {
+	for i, f := range format.Fields {
+		arg := types.Arg{Name: f.Name, Type: f.In(spec)}
+		if f.IsText() {
+			arg.Type = &types.Type{Kind: types.String, Name: "string"}
+			arg.Means = fmt.Sprintf("stringof((char *)arg%d)", i)
+		}
 		c.Places = append(c.Places, place(f))
-		c.Args = append(c.Args, types.Arg{Name: f.Name, Type: f.In(spec)})
+		c.Args = append(c.Args, arg)
 	}
 	p.typed[e] = c
 	return c, nil

@@ -69,7 +69,7 @@ func TestMatchNothing(t *testing.T) {
 func TestTypes(t *testing.T) {
 	p := newProvider(t)
 	for _, test := range []struct{ name, want string }{
-		{"sched_process_exec", "filename char *, pid pid_t, old_pid pid_t"},
+		{"sched_process_exec", "filename string, pid pid_t, old_pid pid_t"},
 		{"sys_exit", "id long, ret long"},
 		{"sys_enter", "id long, args unsigned long *"},
 	} {

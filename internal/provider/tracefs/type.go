@@ -121,6 +121,9 @@ func (f Field) ByAddress() bool {
 	return true
 }
 
+// IsText says that the field is an array of characters.
+func (f Field) IsText() bool { return f.Array && f.Type == "char" }
+
 // integer is the type of a field whose own type the kernel's types do not
 // have.
 func (f Field) integer() *types.Type {
