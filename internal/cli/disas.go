@@ -110,13 +110,16 @@ func (d *disassembler) print(l *kernel.Listing, namesakes bool) error {
 		}
 		fmt.Fprintf(d.out, "%c  %#016x <+%d>:\t", mark, in.Addr, in.Addr-l.Function.Addr)
 		if !d.noBytes {
-			fmt.Fprintf(d.out, "% x\t", in.Bytes)
+			fmt.Fprintf(d.out, "%-*s\t", bytesWidth, fmt.Sprintf("% x", in.Bytes))
 		}
 		fmt.Fprintf(d.out, "%s%s\n", gdbAddresses(d.arch.Format(in, d.syntax, d.symbols)), why)
 	}
 	_, err := fmt.Fprintln(d.out, "End of assembler dump.")
 	return err
 }
+
+// bytesWidth is what gdb makes the bytes at least, in columns.
+const bytesWidth = 19
 
 // target matches an address in the text of an instruction, with its symbol, as
 // objdump writes it.
