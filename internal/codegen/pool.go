@@ -8,9 +8,10 @@ import (
 )
 
 // Programs on user processes run in the process's context, where another one
-// can preempt them on the same CPU and be preempted in its turn. So they take
-// their scratch memory from a pool, and give it back at the end. Those of the
-// other classes cannot be preempted.
+// can preempt them on the same CPU and be preempted in its turn. One on a raw
+// tracepoint can be interrupted by one on another. So they take their scratch
+// memory from a pool, and give it back at the end. Those of the other classes
+// exclude one another.
 
 const (
 	poolMap   = "kinst_pool"   // a queue of the indexes of free pieces
@@ -21,7 +22,21 @@ const (
 const poolPieces = 32
 
 // pooled reports whether the program takes scratch memory from the pool.
-func (g *generator) pooled() bool { return g.class == classUser }
+func (g *generator) pooled() bool {
+	return g.class == classUser || g.class == classRaw && g.severalRaw()
+}
+
+// severalRaw reports whether there are programs on several raw tracepoints.
+// The kernel does not run one while it is running already.
+func (c *compiler) severalRaw() bool {
+	n := 0
+	for _, u := range c.units {
+		if hookClass[u.Context.Hook] == classRaw {
+			n++
+		}
+	}
+	return n > 1
+}
 
 // takePiece takes a piece, whose index it keeps on the stack for givePiece. If
 // all are in use, what the program would have recorded is lost.
