@@ -160,6 +160,10 @@ func (g *generator) stringOrNullInto(x types.Expr, to region) {
 		return
 	case *types.BuiltinRef:
 		if x.Builtin.ID == types.Execname && to.size >= types.TaskCommLen {
+			// Kernels 5.19 to 6.3 leave what is behind the string as it was.
+			comm := to
+			comm.size = types.TaskCommLen
+			g.zero(comm)
 			g.call(asm.FnGetCurrentComm, g.addr(to), g.constant(types.TaskCommLen, w64))
 			return
 		}
