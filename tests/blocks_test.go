@@ -10,15 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// workFunctions are executed by a dd that copies, all of them the same way
-// each time.
+// workFunctions are executed by a dd that copies, and small.
 var workFunctions = []string{
-	"vfs_read", "ksys_read", "vfs_write", "ksys_write", "rw_verify_area", "security_file_permission",
-	"read_zero", "write_null", "__x64_sys_read", "__x64_sys_write", "do_sys_openat2", "do_filp_open",
-	"path_openat", "link_path_walk*", "walk_component", "lookup_fast", "may_open*", "do_dentry_open",
-	"inode_permission", "generic_permission", "alloc_fd", "fd_install", "filp_close", "__fput",
-	"ksys_dup3", "do_dup2", "getname_flags*", "putname", "terminate_walk", "complete_walk",
-	"step_into", "open_last_lookups", "__x64_sys_close", "chrdev_open", "memory_open",
+	"vfs_read", "ksys_read", "ksys_write", "rw_verify_area", "security_file_permission", "read_zero",
+	"write_null", "__x64_sys_read", "__x64_sys_write", "do_filp_open", "walk_component", "lookup_fast",
+	"may_open*", "inode_permission", "generic_permission", "alloc_fd", "filp_close", "ksys_dup3",
+	"do_dup2", "getname_flags*", "putname", "terminate_walk", "complete_walk", "open_last_lookups",
+	"__x64_sys_close", "chrdev_open", "memory_open", "vfs_open", "path_init", "set_root", "fd_install",
+	"__x64_sys_openat", "do_sys_openat2", "nd_jump_root",
 }
 
 // TestBlocksCountAsAllSitesDo compares counting with a probe on each
@@ -34,14 +33,21 @@ func TestBlocksCountAsAllSitesDo(t *testing.T) {
 			"dd if=/dev/zero of=/dev/null bs=4321 count=500")
 		return strings.Split(strings.TrimSpace(out), "\n")
 	}
-	count("blocks") // what runs the first time only, to fill caches, has run then
-	all, blocks := count("all"), count("blocks")
-	if len(all) < 500 {
-		t.Errorf("only %d instructions were executed:\n%s", len(all), strings.Join(all, "\n"))
+	// The first run fills caches. After it, a thread that is preempted may still
+	// take another path: then the comparison is made again.
+	count("blocks")
+	var diff string
+	for range 3 {
+		all, blocks := count("all"), count("blocks")
+		if len(all) < 500 {
+			t.Fatalf("only %d instructions were executed:\n%s", len(all), strings.Join(all, "\n"))
+		}
+		if diff = cmp.Diff(all, blocks); diff == "" {
+			return
+		}
+		t.Logf("not the same (-all +blocks):\n%s", diff)
 	}
-	if diff := cmp.Diff(all, blocks); diff != "" {
-		t.Errorf("one probe for each run counts otherwise (-all +blocks):\n%s", diff)
-	}
+	t.Errorf("one probe for each run counts otherwise (-all +blocks):\n%s", diff)
 }
 
 // kinst runs the command, which in a guest is this test binary, and returns
