@@ -189,6 +189,10 @@ func (c *compiler) keyType(t *types.Type, use aggUse, i int) (*record.Type, int)
 // aggregate writes a statement that aggregates.
 func (g *generator) aggregate(s *types.Aggregate) {
 	a := g.aggs[s.Agg]
+	var key region
+	if !a.BySite {
+		key = g.key(a.KeySize, a.Keys, s.Keys)
+	}
 	var value, incr reg
 	if s.Value != nil {
 		value = g.scalar(s.Value)
@@ -197,23 +201,22 @@ func (g *generator) aggregate(s *types.Aggregate) {
 		incr = g.scalar(s.Incr)
 	}
 	done := g.newLabel()
-	row := g.row(a, s, done)
+	row := g.row(a, key, done)
 	g.update(a, row, value, incr, done)
 	g.place(done)
 }
 
 // row finds the row of a key, making it if it is new; without a row it counts
 // a loss and goes to none.
-func (g *generator) row(a *aggregation, s *types.Aggregate, none label) reg {
+func (g *generator) row(a *aggregation, key region, none label) reg {
 	name := aggMap(a.Index)
 	if a.BySite {
-		key := g.stack(4)
-		g.siteKey(a, key)
-		row := g.call(asm.FnMapLookupElem, g.mapPtr(name), g.addressOf(fp, key))
+		site := g.stack(4)
+		g.siteKey(a, site)
+		row := g.call(asm.FnMapLookupElem, g.mapPtr(name), g.addressOf(fp, site))
 		g.jumpIfImm(asm.JEq, w64, row, 0, none)
 		return row
 	}
-	key := g.key(a.KeySize, a.Keys, s.Keys)
 	row := g.call(asm.FnMapLookupElem, g.mapPtr(name), g.addr(key))
 	found := g.newLabel()
 	g.jumpIfImm(asm.JNE, w64, row, 0, found)

@@ -159,31 +159,36 @@ var programTypes = [...]ebpf.ProgramType{
 
 // A compiler compiles the units of one session.
 type compiler struct {
-	opts     Options
-	units    []*Unit
-	layout   *record.Layout
-	maps     map[string]*ebpf.MapSpec
-	vars     map[*types.Var]*variable
-	aggs     map[*types.Agg]*aggregation
-	globals  globals
-	self     int                    // bytes of a thread's variables
-	scratch  int                    // bytes of a scratch value
-	spec     *subprogram            // takes a speculation
-	subs     map[string]*subprogram // on strings, by name
-	dynamics int                    // variables so far that have a map of their own
-	sites    int                    // tables of sites so far
+	opts      Options
+	units     []*Unit
+	layout    *record.Layout
+	maps      map[string]*ebpf.MapSpec
+	order     []*types.Var // of the program's variables
+	vars      map[*types.Var]*variable
+	elements  map[types.Expr]bool // arrays of which an element is meant
+	addressed map[*types.Var]bool
+	aggs      map[*types.Agg]*aggregation
+	globals   globals
+	self      int                    // bytes of a thread's variables
+	scratch   int                    // bytes of a scratch value
+	spec      *subprogram            // takes a speculation
+	subs      map[string]*subprogram // on strings, by name
+	dynamics  int                    // variables so far that have a map of their own
+	sites     int                    // tables of sites so far
 }
 
 func newCompiler(units []*Unit, opts Options) *compiler {
 	c := &compiler{
-		opts:    opts,
-		units:   units,
-		layout:  &record.Layout{Strsize: opts.Strsize},
-		maps:    make(map[string]*ebpf.MapSpec),
-		vars:    make(map[*types.Var]*variable),
-		subs:    make(map[string]*subprogram),
-		aggs:    make(map[*types.Agg]*aggregation),
-		globals: globals{bytes: make([]byte, controlSize), strings: make(map[string]int)},
+		opts:      opts,
+		units:     units,
+		layout:    &record.Layout{Strsize: opts.Strsize},
+		maps:      make(map[string]*ebpf.MapSpec),
+		vars:      make(map[*types.Var]*variable),
+		elements:  make(map[types.Expr]bool),
+		addressed: make(map[*types.Var]bool),
+		subs:      make(map[string]*subprogram),
+		aggs:      make(map[*types.Agg]*aggregation),
+		globals:   globals{bytes: make([]byte, controlSize), strings: make(map[string]int)},
 	}
 	c.planVars()
 	c.planAggs()
@@ -257,6 +262,7 @@ type globals struct {
 	strings map[string]int
 
 	zeroAt, zeroSize int // bytes that stay 0
+	room             int // bytes that there must be at least
 }
 
 // alloc takes so many bytes, aligned to 8, and returns their offset.

@@ -25,7 +25,7 @@ func signed(t *types.Type) bool { return t.Base().Signed }
 type value struct {
 	reg reg
 	str str
-	obj bool
+	obj region
 }
 
 // effect evaluates an expression whose value nobody wants.
@@ -99,9 +99,11 @@ func (g *generator) scalar(x types.Expr) reg {
 func (g *generator) bind(x *types.Let) {
 	switch {
 	case x.Value.Type().IsString():
-		g.bound[x.Binding] = value{str: g.str(x.Value), obj: true}
-	default:
+		g.bound[x.Binding] = value{str: g.str(x.Value)}
+	case x.Value.Type().IsScalar():
 		g.bound[x.Binding] = value{reg: g.scalar(x.Value)}
+	default:
+		g.bound[x.Binding] = value{obj: g.copied(x.Value)}
 	}
 }
 

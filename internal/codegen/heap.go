@@ -9,8 +9,8 @@ import (
 
 // Memory that alloca(), copyin() and copyinstr() give lies in scratch memory
 // and belongs to the clause until it ends. Its address is an ordinary number:
-// it is read as the kernel's memory is, and written after a check that it lies
-// in scratch memory.
+// it is read as the kernel's memory is, and written after a check that it is
+// the program's own.
 
 // maxDynamic is how much memory alloca() and copyin() give where the size is
 // not a constant.
@@ -112,7 +112,7 @@ func (g *generator) boundedCopyinstr(addr reg, most types.Expr, to region) {
 func (g *generator) copyinto(x *types.CallExpr) reg {
 	addr := g.scalar(x.Args[0])
 	size, bound := g.sized(x.Args[1])
-	g.readSized(asm.FnProbeReadUser, g.own(g.scalar(x.Args[2]), bound), size, addr)
+	g.readSized(asm.FnProbeReadUser, g.ownSized(g.scalar(x.Args[2]), x.Args[1], size, bound), size, addr)
 	return noReg
 }
 
@@ -120,25 +120,8 @@ func (g *generator) copyinto(x *types.CallExpr) reg {
 func (g *generator) bcopy(x *types.CallExpr) reg {
 	from := g.scalar(x.Args[0])
 	size, bound := g.sized(x.Args[2])
-	g.readSized(asm.FnProbeReadKernel, g.own(g.scalar(x.Args[1]), bound), size, from)
+	g.readSized(asm.FnProbeReadKernel, g.ownSized(g.scalar(x.Args[1]), x.Args[2], size, bound), size, from)
 	return noReg
-}
-
-// own turns the address of memory in the heap, a number, into one that the
-// verifier lets us write size bytes at; any other stops the clause.
-func (g *generator) own(addr reg, size int) reg {
-	heap := g.plainAddress(region{base: g.get(resScratch)})
-	off := g.copyOf(addr, w64)
-	g.alu(asm.Sub, w64, off, heap)
-	g.aluImm(asm.Sub, w64, off, int64(g.heapStart))
-	inside := g.newLabel()
-	g.jumpIfImm(asm.JLE, w64, off, int64(max(g.heapEnd-g.heapStart-size, 0)), inside)
-	g.fault(record.FaultBadAddress, addr)
-	g.place(inside)
-	at := g.copyOf(g.get(resScratch), w64)
-	g.alu(asm.Add, w64, at, off)
-	g.aluImm(asm.Add, w64, at, int64(g.heapStart))
-	return at
 }
 
 // copyout is copyout(from, address, size) and copyoutstr(string, address,
@@ -146,14 +129,14 @@ func (g *generator) own(addr reg, size int) reg {
 func (g *generator) copyout(x *types.CallExpr) reg {
 	var from reg
 	size, bound := g.sized(x.Args[2])
+	done := g.newLabel()
 	g.memory(func() {
 		buffer := g.scratchTemp(bound)
 		if x.Args[0].Type().IsString() {
 			s := g.solid(x.Args[0])
 			from = g.addr(buffer)
-			n := g.call(asm.FnProbeReadKernelStr, from, size, g.addr(s.region))
-			g.move(size, n, w64)
-			g.aluImm(asm.And, w64, size, int64(2*maxDynamic-1))
+			size = g.call(asm.FnProbeReadKernelStr, from, size, g.addr(s.region))
+			g.jumpIfImm(asm.JSLE, w64, size, 0, done)
 			fits := g.newLabel()
 			g.jumpIfImm(asm.JLE, w64, size, int64(bound), fits)
 			g.set(size, uint64(bound), w64)
@@ -163,11 +146,11 @@ func (g *generator) copyout(x *types.CallExpr) reg {
 			g.readSized(asm.FnProbeReadKernel, from, size, g.scalar(x.Args[0]))
 		}
 		to := g.scalar(x.Args[1])
+		g.jumpIfImm(asm.JLT, w64, size, 1, done) // not JEq, of which older verifiers learn nothing
 		failed := g.call(asm.FnProbeWriteUser, to, from, size)
-		good := g.newLabel()
-		g.jumpIfImm(asm.JEq, w64, failed, 0, good)
+		g.jumpIfImm(asm.JEq, w64, failed, 0, done)
 		g.fault(record.FaultBadAddress, to)
-		g.place(good)
+		g.place(done)
 	})
 	return noReg
 }

@@ -3,6 +3,7 @@ package codegen
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -164,10 +165,23 @@ func (l *Loaded) loadProgram(spec *ebpf.ProgramSpec) (*ebpf.Program, error) {
 	if err != nil && !tooMuch(err) {
 		prog, err = ebpf.NewProgram(spec)
 	}
+	if err != nil && refusesWrites(err) {
+		return nil, errors.New("copyout() and copyoutstr() are not possible: this kernel is locked down, and does not let BPF programs write to the memory of processes; boot it with lockdown=none")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("loading the program %s of %d instructions into the kernel: %w", spec.Name, len(spec.Instructions), err)
 	}
 	return prog, nil
+}
+
+// refusesWrites reports whether the verifier refused a program for its writing
+// to a process, as it does where the kernel is locked down.
+func refusesWrites(err error) bool {
+	var v *ebpf.VerifierError
+	return errors.As(err, &v) && slices.ContainsFunc(v.Log, func(line string) bool {
+		return strings.Contains(line, "bpf_probe_write_user#") &&
+			(strings.Contains(line, "cannot use helper") || strings.Contains(line, "unknown func"))
+	})
 }
 
 // Close takes the program out of the kernel, as far as no probe holds it.

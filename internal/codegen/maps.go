@@ -75,7 +75,7 @@ func (c *compiler) ring(name string) *ebpf.MapSpec {
 func (c *compiler) finish() {
 	c.fixedMap(globalsMap)
 	m := c.maps[globalsMap]
-	m.ValueSize = uint32(max(len(c.globals.bytes), os.Getpagesize()))
+	m.ValueSize = uint32(max(len(c.globals.bytes), c.globals.room, os.Getpagesize()))
 	contents := make([]byte, m.ValueSize)
 	copy(contents, c.globals.bytes)
 	m.Contents = []ebpf.MapKV{{Key: uint32(0), Value: contents}}

@@ -55,7 +55,7 @@ func (o *kernelObject) store(g *generator, v reg) {
 // A part is where a piece of an object is: so many bytes from the start of
 // what root names.
 type part struct {
-	root types.Expr // a *types.VarRef, *types.Deref or *types.Sym
+	root types.Expr // a *types.VarRef, *types.Deref or *types.Sym, or what makes an object
 	off  int
 	dyn  reg // to be added to off, or noReg
 }
@@ -147,8 +147,19 @@ func (g *generator) locatePart(p part, t *types.Type) location {
 		return &kernelObject{g.addressOf(g.scalar(root.X), p.off), t}
 	case *types.Sym:
 		return &kernelObject{g.constant(root.Addr+uint64(p.off), w64), t}
+	case *types.Bound:
+		return &object{g.shifted(g.bound[root.Binding].obj, p), t}
+	case *types.Assign, *types.Comma, *types.Cond, *types.Let, *types.StructExpr:
+		return &object{g.shifted(g.copied(root), p), t}
 	}
 	panic(fmt.Sprintf("codegen: %T is no object", p.root))
+}
+
+// copied is a copy of a struct or an array, or what an expression makes one.
+func (g *generator) copied(x types.Expr) region {
+	r := g.scratchTemp(x.Type().Base().Size)
+	g.copyObject(x, r)
+	return r
 }
 
 // shifted is a part of a region.
@@ -218,7 +229,8 @@ func (g *generator) copyObject(x types.Expr, to region) {
 		}
 		return
 	}
-	switch loc := g.locatePart(g.part(x), x.Type()).(type) {
+	p := g.part(x)
+	switch loc := g.locatePart(p, x.Type()).(type) {
 	case *object:
 		g.readKernel(to, to.size, g.addr(loc.region))
 	case *kernelObject:

@@ -21,23 +21,25 @@ type variable struct {
 // places.
 func (c *compiler) planVars() {
 	refs := make(map[*types.Var][]*types.VarRef)
-	var order []*types.Var
 	for _, u := range c.units {
 		for _, cl := range u.Clauses {
 			cl.EachExpr(func(x types.Expr) {
+				c.findAddressed(x)
 				ref, ok := x.(*types.VarRef)
-				if !ok || ref.Var.Scope == syntax.Local {
+				if !ok {
 					return
 				}
 				if refs[ref.Var] == nil {
-					order = append(order, ref.Var)
+					c.order = append(c.order, ref.Var)
 				}
 				refs[ref.Var] = append(refs[ref.Var], ref)
 			})
 		}
 	}
-	for _, v := range order {
-		c.vars[v] = c.planVar(v, refs[v])
+	for _, v := range c.order {
+		if v.Scope != syntax.Local {
+			c.vars[v] = c.planVar(v, refs[v])
+		}
 	}
 }
 
@@ -69,7 +71,7 @@ type locals struct {
 // which share them, and clears it.
 func (g *generator) declareLocals() {
 	l := &locals{offsets: make(map[*types.Var]int)}
-	arrays, tokens := false, false
+	byOffset, tokens := false, false
 	for _, c := range g.unit.Clauses {
 		c.EachExpr(func(x types.Expr) {
 			if call, ok := x.(*types.CallExpr); ok && call.Func.Name == "strtok" {
@@ -79,7 +81,7 @@ func (g *generator) declareLocals() {
 			if !ok || v.Var.Scope != syntax.Local {
 				return
 			}
-			arrays = arrays || hasArray(v.Var.Type)
+			byOffset = byOffset || hasArray(v.Var.Type) || g.addressed[v.Var]
 			if _, ok := l.offsets[v.Var]; !ok {
 				l.offsets[v.Var] = l.size
 				l.size += (v.Var.Type.Base().Size + 7) &^ 7
@@ -88,7 +90,7 @@ func (g *generator) declareLocals() {
 	}
 	switch {
 	case l.size == 0:
-	case arrays:
+	case byOffset:
 		l.region = g.scratchTemp(l.size)
 		g.zero(l.region)
 	default:

@@ -9,6 +9,9 @@ const (
 	Arg0   BuiltinID = iota // arg1 is Arg0+1, and so on to arg9
 	Caller BuiltinID = iota + 9
 	CPU
+	Curcpu
+	Curlwpsinfo
+	Curpsinfo
 	Curthread
 	Epid
 	Errno
@@ -37,7 +40,7 @@ const (
 type Builtin struct {
 	ID   BuiltinID
 	Name string
-	// Type is nil for curthread, whose type is in the kernel's BTF.
+	// Type is nil where it is not one of D's own: Doc names it.
 	Type *Type
 	// Doc says what the variable means on Linux, in a line.
 	Doc string
@@ -54,7 +57,12 @@ var Builtins = func() []*Builtin {
 	list := []*Builtin{
 		{ID: Caller, Name: "caller", Type: typeUintptr, Doc: "the address to which the current kernel function returns"},
 		{ID: CPU, Name: "cpu", Type: TypeInt, Doc: "the number of the processor"},
-		{ID: CPU, Name: "curcpu", Type: TypeInt, Doc: "the number of the processor, as cpu"},
+		{ID: Curcpu, Name: "curcpu", Doc: "the processor, a cpuinfo_t *",
+			Means: "xlate <cpuinfo_t *> (cpu)"},
+		{ID: Curlwpsinfo, Name: "curlwpsinfo", Doc: "the current thread, a lwpsinfo_t *",
+			Means: "xlate <lwpsinfo_t *> (curthread)"},
+		{ID: Curpsinfo, Name: "curpsinfo", Doc: "the current process, a psinfo_t *",
+			Means: "xlate <psinfo_t *> (curthread)"},
 		{ID: Curthread, Name: "curthread", Doc: "the current thread, a struct task_struct *"},
 		{ID: Epid, Name: "epid", Type: typeUintT, Doc: "the number of the enabled probe: a probe and a clause"},
 		{ID: Errno, Name: "errno", Type: TypeInt, Doc: "the error of the system call that is about to return, 0 if it succeeds",
@@ -104,7 +112,6 @@ var absent = func() map[string]string {
 	for names, why := range map[string]string{
 		"zonename":                       "Linux has no zones",
 		"jailname jid":                   "Linux has no jails",
-		"curlwpsinfo curpsinfo":          "the kernel has no such structure; use curthread and execname, pid, uid, ...",
 		"vmregs":                         "Linux does not expose the virtual machine's control structure",
 		"threadname curproc projid":      "Linux has no such thing; use execname and curthread",
 		"taskid":                         "Linux has no tasks in the sense of Solaris",

@@ -180,8 +180,10 @@ func (c *checker) builtin(at syntax.Pos, b *Builtin) Expr {
 		return c.defined(at, b.Name, c.iplMeans(), b.Type)
 	case b.ID == Execargs:
 		return c.execargs(at)
+	case b.Means != "" && t == nil:
+		return c.definition(at, b.Name, b.Means)
 	case b.Means != "":
-		return c.defined(at, b.Name, b.Means, b.Type)
+		return c.defined(at, b.Name, b.Means, t)
 	case b.ID == Curthread:
 		task := c.kernelType(at, "", Struct, "task_struct")
 		if task == nil {
@@ -749,11 +751,16 @@ func (c *checker) inlineCall(x *syntax.Index, in *inline) Expr {
 		args[i] = c.keyExpr(a)
 	}
 	c.signature(x.At, in.name+"[ ]", proto, args)
-	body := in.value
-	for i, a := range c.convertAll(args, proto) {
-		body = &Let{node{x.At, in.typ}, in.params[i].binding, a, body}
+	bind := func(body Expr) Expr {
+		for i, a := range c.convertAll(args, proto) {
+			body = &Let{node{x.At, body.Type()}, in.params[i].binding, a, body}
+		}
+		return body
 	}
-	return body
+	if xl, ok := in.value.(*xlated); ok {
+		return &xlated{node{x.At, xl.T}, xl.translator, bind(xl.value)}
+	}
+	return bind(in.value)
 }
 
 // member is x.name or x->name.

@@ -160,7 +160,7 @@ BEGIN { trace(id); trace(epid); } BEGIN { trace(epid); trace(uid); trace(gid); }
 BEGIN { trace(timestamp == timestamp); this->t = timestamp; } BEGIN { trace(timestamp == this->t); trace(walltimestamp > 1700000000000000000); trace(timestamp < walltimestamp); }
 = 1 1 1 1
 
-BEGIN { trace(pid == tid || pid != tid); trace(pid > 0); trace(ppid > 0); trace(cpu == curcpu); trace(curthread->pid == tid); trace(curthread->tgid == pid); trace(stringof(curthread->comm) == execname); trace(curthread->comm == execname); }
+BEGIN { trace(pid == tid || pid != tid); trace(pid > 0); trace(ppid > 0); trace(cpu == curcpu->cpu_id); trace(curthread->pid == tid); trace(curthread->tgid == pid); trace(stringof(curthread->comm) == execname); trace(curthread->comm == execname); }
 = 1 1 1 1 1 1 1 1
 
 BEGIN { trace(curpsinfo->pr_pid == pid); trace(curpsinfo->pr_ppid == ppid); trace(curlwpsinfo->pr_lwpid == tid); trace(curlwpsinfo->pr_sname == 'R'); trace(curpsinfo->pr_uid); trace(progenyof(ppid)); trace(progenyof(pid)); trace(progenyof(-1)); trace(vtimestamp > 0); }

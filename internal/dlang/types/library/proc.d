@@ -75,6 +75,3 @@ translator lwpsinfo_t < struct task_struct *T > {
 	pr_onpro = T->wake_cpu;
 	pr_name = stringof(T->comm);
 };
-
-inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
-inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
