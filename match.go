@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kinst/internal/dlang/syntax"
 	"kinst/internal/provider"
@@ -21,6 +22,9 @@ func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec) ([]*provide
 	d := provider.Desc{Provider: spec.Provider, Module: spec.Module, Function: spec.Function, Name: spec.Name}
 	var found []*provider.Probe
 	reason := new(provider.NoMatchError)
+	if d.Provider == "" {
+		d.Provider = soleProvider(spec)
+	}
 	for _, p := range s.providers {
 		named := d.Provider == p.Name() || provider.Matches(p.Name(), d.Provider)
 		if !named && !provider.Matches(d.Provider, p.Name()) {
@@ -52,6 +56,19 @@ func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec) ([]*provide
 		return nil, reason
 	}
 	return found, nil
+}
+
+// soleProvider returns the provider of the probes that a name alone can mean
+// where only one has such names, so that others need not be asked.
+func soleProvider(spec *syntax.ProbeSpec) string {
+	switch name := spec.Name; {
+	case spec.Module != "" || spec.Function != "":
+	case firesOnce(name) && !strings.HasPrefix(name, "tick-"):
+		return "dtrace"
+	case strings.HasPrefix(name, "tick-"), strings.HasPrefix(name, "profile-"):
+		return "profile"
+	}
+	return ""
 }
 
 // numberProbes gives the probes that are there without being asked for the IDs
