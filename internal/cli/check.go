@@ -15,8 +15,9 @@ func newCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [flags]",
 		Short: "say what this kernel and these privileges allow",
-		Long: `Say what of tracing this kernel and these privileges allow, and what to do
-where they do not. The exit status is 1 if instructions cannot be traced.`,
+		Long: `Say what of tracing this kernel and these privileges allow, and after > what to
+do where they do not: ok is what is there, no what is missed and needed, -- what
+would be of use. The exit status is 1 if instructions cannot be traced.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if clean {
@@ -53,15 +54,31 @@ func check(out io.Writer, brief bool) error {
 		case !c.OK:
 			mark = "--"
 		}
-		fmt.Fprintf(out, "%-2s  %-22s %s\n", mark, c.Name, c.Detail)
-		if !c.OK && c.Remedy != "" {
-			fmt.Fprintf(out, "    %-22s %s\n", "", c.Remedy)
-		}
+		printCheck(out, mark, c)
 	}
 	if !ok {
 		return exitError(exitFatal)
 	}
 	return nil
+}
+
+// printCheck prints what was found and, where something is missing, what to do.
+func printCheck(out io.Writer, mark string, c kernel.Check) {
+	lines := wrap(c.Detail, helpWidth-helpIndent)
+	if !c.OK && c.Remedy != "" {
+		for i, line := range wrap(c.Remedy, helpWidth-helpIndent-2) {
+			if i == 0 {
+				lines = append(lines, "> "+line)
+			} else {
+				lines = append(lines, "  "+line)
+			}
+		}
+	}
+	name := c.Name
+	for _, line := range lines {
+		fmt.Fprintf(out, "%-2s  %-*s%s\n", mark, helpIndent-4, name, line)
+		mark, name = "", ""
+	}
 }
 
 // cleanUp removes the leftovers of sessions that are dead.
