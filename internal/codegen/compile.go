@@ -80,6 +80,7 @@ type Program struct {
 	units []*Unit
 	opts  Options
 	cuts  []int // by unit: its index in budgets
+	large bool  // more scratch memory than per-CPU maps can hold
 }
 
 // Compile compiles the units of a session. The layout's indexes of clauses
@@ -105,8 +106,13 @@ const maxLength = 30_000
 // be too long for its jumps.
 func (p *Program) compile() error {
 	for {
-		if err := p.compileOnce(); err != nil {
+		scratch, err := p.compileOnce()
+		if err != nil {
 			return err
+		}
+		if scratch > perCPULimit && !p.large {
+			p.large = true
+			continue
 		}
 		long := slices.IndexFunc(p.Programs, func(parts []*ebpf.ProgramSpec) bool {
 			return slices.ContainsFunc(parts, func(s *ebpf.ProgramSpec) bool { return len(s.Instructions) > maxLength })
@@ -118,13 +124,15 @@ func (p *Program) compile() error {
 	}
 }
 
-func (p *Program) compileOnce() error {
+// compileOnce compiles the units and returns how much scratch memory they need.
+func (p *Program) compileOnce() (scratch int, err error) {
 	c := newCompiler(p.units, p.opts)
+	c.large = p.large
 	p.Layout, p.Maps, p.Programs = c.layout, c.maps, nil
 	for n, u := range p.units {
 		parts, err := c.unit(n, budgets[p.cuts[n]])
 		if err != nil {
-			return fmt.Errorf("compiling the program of %s: %w", u.Probes[0].Desc, err)
+			return 0, fmt.Errorf("compiling the program of %s: %w", u.Probes[0].Desc, err)
 		}
 		var specs []*ebpf.ProgramSpec
 		for i, code := range parts {
@@ -133,7 +141,7 @@ func (p *Program) compileOnce() error {
 		p.Programs = append(p.Programs, specs)
 	}
 	c.finish()
-	return nil
+	return c.scratchSize(), nil
 }
 
 func programSpec(u *Unit, name string, code asm.Instructions) *ebpf.ProgramSpec {
@@ -171,6 +179,7 @@ type compiler struct {
 	globals   globals
 	self      int                    // bytes of a thread's variables
 	scratch   int                    // bytes of a scratch value
+	large     bool                   // which is too much for a per-CPU map
 	spec      *subprogram            // takes a speculation
 	subs      map[string]*subprogram // on strings, by name
 	dynamics  int                    // variables so far that have a map of their own

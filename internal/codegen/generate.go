@@ -47,7 +47,6 @@ type generator struct {
 	ctx    reg
 	exitTo label // the end of the program, where it gives back what it took
 	end    label // behind that
-	piece  int   // where on the stack the index of its piece of the pool is
 
 	scopes []map[resource]reg // resources at hand, innermost last
 	clause *clause            // that is being written
@@ -65,6 +64,9 @@ func newGenerator(c *compiler, number int) *generator {
 	g := &generator{compiler: c, unit: u, number: number, class: hookClass[u.Context.Hook], bound: make(map[*types.Binding]value)}
 	g.end = g.newLabel()
 	g.exitTo = g.end
+	if g.pooled() {
+		g.scratchUsed = pieceHeader
+	}
 	return g
 }
 
@@ -279,7 +281,7 @@ func (g *generator) demands() []demand {
 		d.clauses[i.clause] = true
 		d.always = d.always || i.clause < 0 || g.unit.Clauses[i.clause].Predicate == nil
 	}
-	if d := &all[resScratch]; g.pooled() && len(d.clauses) > 0 {
+	if d := &all[resScratch]; g.pooled() && (len(d.clauses) > 0 || g.budget > 0) {
 		d.always, d.shared = true, g.newReg()
 	}
 	for r := range all {
@@ -308,8 +310,8 @@ func (g *generator) expand() {
 		case i.kind == start:
 			g.fetchShared(all)
 		case i.kind == finish:
-			if g.pooled() && all[resScratch].shared != noReg {
-				g.givePiece()
+			if piece := all[resScratch].shared; g.pooled() && piece != noReg {
+				g.givePiece(piece)
 			}
 		case i.kind != need:
 			g.list = append(g.list, i)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/rlimit"
 	"golang.org/x/sys/unix"
 
 	"kinst/internal/record"
@@ -30,6 +31,10 @@ type Loaded struct {
 // verifier finds a unit's program too much to look through, it is cut into
 // parts.
 func (p *Program) Load() (*Loaded, error) {
+	// Before 5.11 the memory of maps counted as locked memory.
+	if err := rlimit.RemoveMemlock(); err != nil {
+		return nil, fmt.Errorf("raising the limit of locked memory for BPF maps: %w", err)
+	}
 	for {
 		l, unit, err := p.load()
 		if err == nil || unit < 0 || p.cuts[unit]+1 == len(budgets) {

@@ -51,8 +51,6 @@ func (c *compiler) fixedMap(name string) {
 		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 8, MaxEntries: uint32(record.Losses)}
 	case scratchMap:
 		c.maps[name] = &ebpf.MapSpec{Name: name, Type: ebpf.PerCPUArray, KeySize: 4, MaxEntries: uint32(classes)}
-	case poolMap:
-		c.maps[name] = c.poolMap()
 	case piecesMap:
 		c.maps[name] = c.piecesMap()
 	}
@@ -81,7 +79,7 @@ func (c *compiler) finish() {
 	m.Contents = []ebpf.MapKV{{Key: uint32(0), Value: contents}}
 	for _, name := range []string{scratchMap, piecesMap} {
 		if m := c.maps[name]; m != nil {
-			m.ValueSize = uint32((c.scratch + 7) &^ 7)
+			m.ValueSize = uint32(c.scratchSize())
 		}
 	}
 	if m := c.maps[selfMap]; m != nil {
@@ -89,6 +87,9 @@ func (c *compiler) finish() {
 		m.MaxEntries = entries(c.opts.Dynvarsize, 8+c.self)
 	}
 }
+
+// scratchSize is how much scratch memory a program needs at most.
+func (c *compiler) scratchSize() int { return (c.scratch + 7) &^ 7 }
 
 // hashOverhead is about what the kernel's hash maps need for an entry beside
 // its key and value.

@@ -72,9 +72,31 @@ func load(t *testing.T, src string) *run { return loadWith(t, src, Options{}, 0)
 func loadWith(t *testing.T, src string, opts Options, cut int) *run {
 	t.Helper()
 	checked := check(t, src)
+	return loadUnits(t, src, []*Unit{{Context: beginProbe.Context, Clauses: checked.Clauses, Probes: []*provider.Probe{beginProbe}}}, opts, cut)
+}
+
+// loadRaw is loadWith for a program that one on another tracepoint may
+// interrupt.
+func loadRaw(t *testing.T, src string, opts Options, cut int) *run {
+	t.Helper()
+	raw := &provider.Probe{Desc: beginProbe.Desc, Context: &provider.Context{Hook: provider.HookRawTracepoint}}
+	for n := range arguments {
+		raw.Context.Places = append(raw.Context.Places, provider.Word(n))
+	}
+	var units []*Unit
+	for n, text := range []string{src, "BEGIN { }"} {
+		units = append(units, &Unit{Context: raw.Context, Clauses: check(t, text).Clauses, Probes: []*provider.Probe{raw}, First: uint32(n)})
+	}
+	r := loadUnits(t, src, units, opts, cut)
+	r.Control.Activate()
+	return r
+}
+
+func loadUnits(t *testing.T, src string, units []*Unit, opts Options, cut int) *run {
+	t.Helper()
 	opts.Arch, _ = isa.Native()
 	opts.Bufsize = 1 << 20
-	p, err := Compile([]*Unit{{Context: beginProbe.Context, Clauses: checked.Clauses, Probes: []*provider.Probe{beginProbe}}}, opts)
+	p, err := Compile(units, opts)
 	if err != nil {
 		t.Fatalf("%s\n%v", src, err)
 	}
@@ -175,17 +197,18 @@ func TestPrograms(t *testing.T) {
 		}
 		for n, p := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
 			name := fmt.Sprintf("%s/%d", strings.TrimSuffix(filepath.Base(file), ".d"), n+1)
-			t.Run(name, func(t *testing.T) { runProgram(t, p, Options{}, 0) })
+			t.Run(name, func(t *testing.T) { runProgram(t, p, loadWith, Options{}, 0) })
 			if vmtest.InGuest() {
 				continue // the other ways to write it make no difference to the kernel
 			}
-			t.Run(name+"/bounded", func(t *testing.T) { runProgram(t, p, Options{BoundedLoops: true}, 0) })
-			t.Run(name+"/cut", func(t *testing.T) { runProgram(t, p, Options{}, len(budgets)-1) })
+			t.Run(name+"/bounded", func(t *testing.T) { runProgram(t, p, loadWith, Options{BoundedLoops: true}, 0) })
+			t.Run(name+"/cut", func(t *testing.T) { runProgram(t, p, loadWith, Options{}, len(budgets)-1) })
+			t.Run(name+"/pooled", func(t *testing.T) { runProgram(t, p, loadRaw, Options{}, len(budgets)-1) })
 		}
 	}
 }
 
-func runProgram(t *testing.T, p string, opts Options, cut int) {
+func runProgram(t *testing.T, p string, load func(*testing.T, string, Options, int) *run, opts Options, cut int) {
 	var src, want []string
 	for _, line := range strings.Split(p, "\n") {
 		switch {
@@ -196,7 +219,7 @@ func runProgram(t *testing.T, p string, opts Options, cut int) {
 			src = append(src, line)
 		}
 	}
-	r := loadWith(t, strings.Join(src, "\n"), opts, cut)
+	r := load(t, strings.Join(src, "\n"), opts, cut)
 	r.fire(arguments...)
 	got := r.values()
 	if got := strings.Join(got, " "); got != strings.Join(want, " ") {
@@ -387,5 +410,21 @@ func TestManyCPUs(t *testing.T) {
 	r.fire()
 	if got := strings.Join(r.values(), " "); got != "7 @[]=0:1" {
 		t.Error(got)
+	}
+}
+
+// TestLongStrings is about programs that need more scratch memory than the
+// kernel keeps for each CPU.
+func TestLongStrings(t *testing.T) {
+	const src = `BEGIN { s = strjoin(probename, "x"); trace(strjoin(s, strjoin(s, strjoin(s, "y")))); a[s] = 1; trace(a[s]); }`
+	for cut := range 2 {
+		r := loadWith(t, src, Options{Strsize: 16 << 10}, cut*(len(budgets)-1))
+		if size := r.program.Maps[piecesMap].ValueSize; size <= perCPULimit {
+			t.Errorf("%d bytes of scratch memory", size)
+		}
+		r.fire()
+		if got := strings.Join(r.values(), " "); got != `"BEGINxBEGINxBEGINxy" 1` {
+			t.Error(got)
+		}
 	}
 }

@@ -79,7 +79,7 @@ func (g *generator) savedTime() reg {
 
 // mayCut cuts the program here if the part is long enough.
 func (g *generator) mayCut() {
-	if g.budget == 0 || g.nesting > 0 || len(g.list) < g.budget || g.pooled() {
+	if g.budget == 0 || g.nesting > 0 || len(g.list) < g.budget {
 		return
 	}
 	g.callPart(g.constant(uint64(len(g.done)+1), w64))
