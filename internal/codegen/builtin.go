@@ -144,7 +144,25 @@ func (g *generator) getStack(to region, user bool) reg {
 	case g.class == classRun || g.class == classRaw:
 		flags = 1 // without the program's own frame
 	}
-	return g.call(asm.FnGetStack, g.ctx, g.addr(to), g.constant(uint64(to.size), w64), g.constant(flags, w64))
+	n := g.call(asm.FnGetStack, g.ctx, g.addr(to), g.constant(uint64(to.size), w64), g.constant(flags, w64))
+	if bias := g.unit.Context.IPBias; bias != 0 && !user {
+		n = g.unbias(to, n, bias)
+	}
+	return n
+}
+
+// unbias makes the first of n bytes of addresses that of the probed
+// instruction, which the kernel reports bias bytes too far.
+func (g *generator) unbias(stack region, n reg, bias int) reg {
+	size := g.copyOf(n, w64)
+	none := g.newLabel()
+	g.jumpIfImm(asm.JSLT, w64, size, 8, none)
+	pc := g.newReg()
+	g.load(pc, stack.base, stack.off, 8)
+	g.aluImm(asm.Sub, w64, pc, int64(bias))
+	g.store(stack.base, stack.off, pc, 8)
+	g.place(none)
+	return size
 }
 
 // argument is argn, 64 bits, 0 beyond the probe's arguments.
