@@ -1,27 +1,33 @@
 # kinst: everything that one does with the tree.
 #
-#   make demo    the main job, on a real kernel
-#   make test    every test, on this machine's kernel and in virtual machines
+#   make demo                   the main job, on a real kernel
+#   make test                   every test, on this machine's kernel and in
+#                               virtual machines
+#   make install PREFIX=/usr    the command, manual pages, completion
+#   make dist                   archives and a Debian package, in out/
 #
-# Both install what they need from Debian's (or Ubuntu's) packages and keep
-# kernel images in kinst's cache.
+# What needs more than Go installs it from Debian's (or Ubuntu's) packages and
+# keeps kernel images in kinst's cache.
 
 GO       ?= go
+PREFIX   ?= /usr/local
 KERNELS  ?= 6.1 6.12
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-OUT      := out
 export CGO_ENABLED = 0
+export VERSION
+
+LDFLAGS := -s -w -buildid= -X kinst/internal/cli.version=$(VERSION)
 
 # The packages that provide each command which a target runs.
 DEMO_COMMANDS := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static
-TEST_COMMANDS := $(DEMO_COMMANDS) gcc:gcc objdump:binutils gdb:gdb
+TEST_COMMANDS := $(DEMO_COMMANDS) gcc:gcc cpp:cpp objdump:binutils gdb:gdb mandoc:mandoc
 
-.PHONY: all setup setup-demo kernels build demo test bench lint clean
+.PHONY: all setup setup-demo kernels build demo test bench lint install install-dtrace dist clean
 
 all: build
 
 build:
-	$(GO) build -trimpath -ldflags '-s -w -X kinst/internal/cli.version=$(VERSION)' -o kinst ./cmd/kinst
+	$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o kinst ./cmd/kinst
 
 setup-demo:
 	@scripts/install $(DEMO_COMMANDS)
@@ -29,7 +35,7 @@ setup-demo:
 setup:
 	@scripts/install $(TEST_COMMANDS)
 
-kernels: build
+kernels: setup-demo build
 	@./kinst vm fetch $(KERNELS)
 
 demo: setup-demo build
@@ -45,6 +51,19 @@ lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	@! command -v mandoc >/dev/null || mandoc -T lint -W warning man/*.[14]
+
+install: build
+	scripts/install-tree '$(DESTDIR)' '$(PREFIX)'
+
+# Under its other name the command is dtrace(1). The package systemtap-sdt-dev
+# has a dtrace of its own, in /usr/bin.
+install-dtrace: install
+	ln -sf kinst '$(DESTDIR)$(PREFIX)/sbin/dtrace'
+	ln -sf kinst.1 '$(DESTDIR)$(PREFIX)/share/man/man1/dtrace.1'
+
+dist: build
+	scripts/dist out
 
 clean:
-	rm -rf kinst $(OUT)
+	rm -rf kinst out
