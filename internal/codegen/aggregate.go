@@ -272,11 +272,15 @@ func fieldSize(t *record.Type) int {
 	return t.Size
 }
 
-// keyField writes a key; behind the end of a string are zeros.
+// keyField writes a key; behind the end of a string or a stack are zeros.
 func (g *generator) keyField(x types.Expr, to region, t *record.Type) {
-	if t.Kind == record.String {
+	switch t.Kind {
+	case record.String:
 		g.paddedInto(x, region{to.base, to.off, t.Size})
 		return
+	case record.KernelStack, record.UserStack:
+		deep := x.Type().Base().Size
+		g.zero(region{to.base, to.off + deep, t.Size - deep})
 	}
 	g.record(x, to, t)
 }

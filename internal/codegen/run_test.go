@@ -308,6 +308,8 @@ func fieldValue(f record.Field, rec []byte) string {
 			elems = append(elems, fieldValue(record.Field{Offset: f.Offset + i*f.Type.Elem.Size, Type: f.Type.Elem}, rec))
 		}
 		return "[" + strings.Join(elems, ",") + "]"
+	case record.KernelStack, record.UserStack:
+		return "stack"
 	case record.Bytes:
 		return fmt.Sprintf("%x", b[:f.Type.Size])
 	}

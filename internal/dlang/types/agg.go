@@ -82,6 +82,11 @@ func (c *checker) aggKeys(ref *syntax.AggRef, agg *Agg) []Expr {
 		return keys
 	}
 	c.signature(ref.At, "@"+ref.Name+"[ ]", agg.Keys, keys)
+	for i, k := range keys {
+		if t := k.Type(); t.Base().Kind == Stack && t.Base().Len > agg.Keys[i].Base().Len {
+			agg.Keys[i] = t // as deep as the deepest
+		}
+	}
 	return c.convertAll(keys, agg.Keys)
 }
 

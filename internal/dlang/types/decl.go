@@ -33,7 +33,9 @@ func (c *checker) varDecl(d *syntax.VarDecl) {
 		}
 		v.Array = true
 		for _, k := range a.Keys {
-			v.Keys = append(v.Keys, c.typeExpr(k))
+			t := c.typeExpr(k)
+			c.checkObject(d.At, t, d.Name)
+			v.Keys = append(v.Keys, t)
 		}
 		v.Type = c.typeExpr(a.Elem)
 	} else {
@@ -65,6 +67,8 @@ func (c *checker) checkObject(at syntax.Pos, t *Type, name string) {
 		c.fail(at, "D_DECL_DYNOBJ", "cannot declare dynamic object: %s", name)
 	case b.Incomplete:
 		c.fail(at, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s", t, name)
+	case b.Kind == Array && b.Elem.Base().Incomplete:
+		c.checkObject(at, b.Elem, name)
 	case b.Kind == Array && b.Size == 0:
 		c.fail(at, "D_DECL_ARRNULL", "array declaration requires array dimension or tuple signature: %s", name)
 	}
@@ -159,15 +163,14 @@ func (c *checker) inlineDecl(d *syntax.InlineDecl) {
 	if in.typ.IsVoid() {
 		c.fail(d.At, "D_DECL_VOIDOBJ", "cannot declare void inline: %s", d.Name)
 	}
-	if in.typ.Base().Incomplete {
-		c.fail(d.At, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s", in.typ, d.Name)
-	}
+	c.checkObject(d.At, in.typ, d.Name)
 	if what := c.whatIs(d.Name); what != "" {
 		c.fail(d.At, "D_DECL_IDRED", "identifier redeclared: %s is %s", d.Name, article(what))
 	}
 	scope := make(map[string]Expr)
 	for _, p := range d.Params {
 		param := inlineParam{c.typeExpr(p.Type), &Binding{p.Name}}
+		c.checkObject(p.At, param.typ, p.Name)
 		in.params = append(in.params, param)
 		if p.Name != "" {
 			scope[p.Name] = &Bound{node{p.At, param.typ}, param.binding}
@@ -207,6 +210,7 @@ type translation struct {
 
 func (c *checker) translatorDecl(d *syntax.TranslatorDecl) {
 	x := &translator{out: c.typeExpr(d.Out), in: c.typeExpr(d.In), binding: &Binding{d.Param}, members: make(map[string]*translation)}
+	c.checkObject(d.At, x.in, d.Param)
 	switch {
 	case x.out.Base().Incomplete:
 		c.fail(d.At, "D_XLATE_SOU", "incomplete struct/union/enum %s", x.out)

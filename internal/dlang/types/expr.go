@@ -388,6 +388,8 @@ func (c *checker) deref(at syntax.Pos, x Expr) Expr {
 		c.fail(at, "D_DEREF_VOID", "cannot dereference pointer to void")
 	case Func:
 		c.fail(at, "D_DEREF_FUNC", "cannot dereference pointer to function")
+	case Enum:
+		c.checkComplete(at, t.Elem)
 	}
 	if a, ok := x.(*AddrOf); ok && a.X.Type().Base().Kind != Array {
 		return a.X
@@ -807,6 +809,9 @@ func (c *checker) cast(x *syntax.Cast) Expr {
 	v := c.expr(x.X)
 	c.typed(v)
 	from := v.Type()
+	if t.Base().Kind == Enum {
+		c.checkComplete(x.At, t)
+	}
 	switch {
 	case t.IsVoid():
 		return &Convert{node{x.At, t}, v}
@@ -822,6 +827,13 @@ func (c *checker) cast(x *syntax.Cast) Expr {
 	}
 	c.fail(x.At, "D_CAST_INVAL", "invalid cast expression: \"%s\" to \"%s\"", from, t)
 	return nil
+}
+
+// checkComplete says that values of the type can be worked with.
+func (c *checker) checkComplete(at syntax.Pos, t *Type) {
+	if t.Base().Incomplete {
+		c.fail(at, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s", t)
+	}
 }
 
 // retype gives an expression a compatible type under another name.

@@ -288,7 +288,7 @@ func Compatible(a, b *Type) bool {
 		return a.Name != "" && a.Name == b.Name
 	case Func:
 		return compatibleFuncs(a, b)
-	case Symbol:
+	case Symbol, Stack:
 		return a.Name == b.Name
 	}
 	return true

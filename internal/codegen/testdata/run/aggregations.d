@@ -74,3 +74,9 @@ BEGIN { @[1ul] = count(); @[-1] = count(); }
 
 BEGIN { @a[tid == tid] = quantize(arg0); @a[0] = quantize(1); }
 = @a[0]=0:1;65:1 @a[1]=0:1;71:1
+
+BEGIN { @[stack(2)] = count(); @[stack(5)] = count(); @[stack(2)] = count(); @u[ustack(2), 1] = count(); @u[ustack(5, 100), 1] = count(); }
+= @[stack]=0:1 @[stack]=0:2 @u[stack,1]=0:1 @u[stack,1]=0:1
+
+BEGIN { @[stack(9), 7] = count(); @[stack(1), 7] = count(); @[stack(1), 8] = count(); }
+= @[stack,7]=0:1 @[stack,7]=0:1 @[stack,8]=0:1

@@ -85,3 +85,7 @@ BEGIN
 	printa /* ERROR D_PRINTF_FMT "undefined: %j" */ ("%j", @a);
 	printa("%d %s %@d\n", @k);
 }
+
+BEGIN { @st[stack(2)] = count(); @st[stack(5)] = count(); @st[stack()] = count(); }
+BEGIN { @st[ustack /* ERROR D_PROTO_ARG "argument #1 is incompatible with prototype" */ (2)] = count(); }
+BEGIN { @sy[sym(arg0)] = count(); @sy[func /* ERROR D_PROTO_ARG "argument #1 is incompatible with prototype" */ (arg0)] = count(); }

@@ -57,3 +57,12 @@ BEGIN { this int l; this->l = 1; this->l = /* ERROR D_OP_INCOMPAT "incompatible 
 struct out { int a; string s; };
 translator struct out < int X > { a = X; s = "x"; };
 translator /* ERROR D_XLATE_REDECL "translator from int to struct out has already been declared" */ struct out < int X > { a = X; };
+
+inline int fi[enum /* ERROR D_DECL_INCOMPLETE "incomplete struct/union/enum enum nosuch: v" */ nosuch v] = (int)v;
+inline /* ERROR D_DECL_INCOMPLETE "incomplete struct/union/enum struct nosuch: fj" */ struct nosuch fj = 1;
+int keyed /* ERROR D_DECL_INCOMPLETE "enum nosuch: keyed" */ [enum nosuch];
+struct c3 { struct nosuch e /* ERROR D_DECL_INCOMPLETE "struct nosuch: e" */ [2]; };
+enum nosuch es /* ERROR D_DECL_INCOMPLETE "enum nosuch: es" */ [2];
+translator /* ERROR D_DECL_INCOMPLETE "enum nosuch: E" */ struct out < enum nosuch E > { a = (int)E; };
+BEGIN { trace((/* ERROR D_DECL_INCOMPLETE "incomplete struct/union/enum enum nosuch" */ enum nosuch)7); }
+BEGIN { trace(* /* ERROR D_DECL_INCOMPLETE "incomplete struct/union/enum enum nosuch" */ (enum nosuch *)arg0); }
