@@ -20,7 +20,7 @@ LDFLAGS := -s -w -buildid= -X kinst/internal/cli.version=$(VERSION)
 
 # The packages that provide each command which a target runs.
 DEMO_COMMANDS := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static
-TEST_COMMANDS := $(DEMO_COMMANDS) gcc:gcc cpp:cpp objdump:binutils gdb:gdb mandoc:mandoc
+TEST_COMMANDS := $(DEMO_COMMANDS) gcc:gcc g++:g++ cpp:cpp objdump:binutils gdb:gdb mandoc:mandoc
 
 .PHONY: all setup setup-demo kernels build demo test bench lint install install-dtrace dist clean
 
