@@ -21,7 +21,7 @@ type Function struct {
 	Addr    uint64   // of its first byte
 	Extent  uint64   // bytes up to the next symbol: its code and the padding after it
 
-	last bool // of its module: Extent is an upper bound
+	last bool // of its module's text: Extent is an upper bound
 }
 
 // String returns the function as MODULE`NAME.
@@ -134,7 +134,7 @@ func isMark(name string) bool {
 // function returns the function at the address of the i-th symbol. Its name
 // is the first one that matches.
 func (s *Symbols) function(i int, matches func(name string) bool) (Function, bool) {
-	if i < 0 || s.isGone(s.syms[i].addr) || strings.HasPrefix(s.modules[s.syms[i].module], "__builtin") {
+	if i < 0 || s.isGone(s.syms[i].addr) || s.isOutside(i) || strings.HasPrefix(s.modules[s.syms[i].module], "__builtin") {
 		return Function{}, false
 	}
 	addr := s.syms[i].addr
@@ -156,7 +156,7 @@ func (s *Symbols) function(i int, matches func(name string) bool) (Function, boo
 	f.Extent, f.last = maxExtent, true
 	if end < len(s.syms) {
 		f.Extent = min(f.Extent, s.syms[end].addr-addr)
-		f.last = s.syms[end].module != s.syms[i].module
+		f.last = s.syms[end].module != s.syms[i].module || !s.at(end).IsText()
 	}
 	return f, f.Name != "" && f.Module != bpfModule
 }
@@ -173,6 +173,22 @@ const (
 // when it had started.
 func (s *Symbols) isGone(addr uint64) bool {
 	return s.initBegin <= addr && addr < s.initEnd
+}
+
+// isOutside reports whether the i-th symbol is one of the kernel proper that
+// is not in its text, such as _etext, which marks the end of it.
+func (s *Symbols) isOutside(i int) bool {
+	sym := s.syms[i]
+	return sym.module == 0 && s.textEnd != 0 && (sym.addr < s.textBegin || sym.addr >= s.textEnd)
+}
+
+// findText sets the bounds of the text of the kernel proper.
+func (s *Symbols) findText() {
+	begin, ok1 := s.Data("_stext")
+	end, ok2 := s.Data("_etext")
+	if ok1 && ok2 {
+		s.textBegin, s.textEnd = begin, end
+	}
 }
 
 // findInit sets the bounds of the text that is gone after the start.

@@ -53,6 +53,7 @@ func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
 		if len(l.Insts) == 0 {
 			return nil, cmp.Or(l.Rest, errors.New("there are none"))
 		}
+		l.cutUnnamed()
 		if l.startsAll(probed) && (!l.isRewritten() || try >= rewriteTries) {
 			return l, nil
 		}
@@ -100,19 +101,16 @@ func (l *Listing) isBreakpoint(i int) bool {
 	return l.Insts[i].Kind.Is(isa.Trap) && l.arch.Padding(l.Insts[i])
 }
 
+// decode returns the instructions of a function's text. Behind those of a
+// module zeros may follow, up to its next section or the end of its last page.
 func decode(arch *isa.Arch, f Function, text []byte) ([]isa.Inst, error) {
-	if !f.last {
-		return isa.Function(arch, text, f.Addr)
-	}
-	// Zeros fill the last page of a module's text. The last instruction may
-	// end in zeros itself.
 	end := len(bytes.TrimRight(text, "\x00"))
-	for {
+	most := min(len(text), end+arch.MaxLen)
+	for ; ; end++ { // the last instruction may end in zeros itself
 		insts, err := isa.Function(arch, text[:end], f.Addr)
-		if err == nil || end == len(text) {
+		if err == nil || end == most {
 			return insts, err
 		}
-		end++
 	}
 }
 

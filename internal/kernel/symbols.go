@@ -43,6 +43,7 @@ type Symbols struct {
 	syms    []symbol
 	modules []string // by symbol.module; modules[0] is VMLinux
 
+	textBegin, textEnd uint64 // of the kernel proper, 0 where it is not known
 	initBegin, initEnd uint64 // text that the kernel gave back after its start
 }
 
@@ -131,6 +132,7 @@ func parseSymbols(text []byte) (*Symbols, error) {
 		}
 		return 0
 	})
+	s.findText()
 	s.findInit()
 	return s, nil
 }
