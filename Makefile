@@ -51,7 +51,7 @@ lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -d .; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	@! command -v mandoc >/dev/null || mandoc -T lint -W warning man/*.[14]
+	@! command -v mandoc >/dev/null || mandoc -T lint -W warning man/*.[0-9]
 
 install: build
 	scripts/install-tree '$(DESTDIR)' '$(PREFIX)'
