@@ -15,7 +15,8 @@ import (
 )
 
 // Aggregations reads the maps that the programs aggregate into: per-CPU hashes,
-// and per-CPU arrays for aggregations by site. Its methods belong to one
+// hashes where rows are too large for that, and per-CPU arrays for aggregations
+// by site. Its methods belong to one
 // goroutine; the programs go on meanwhile.
 //
 // Clearing must not lose what a program adds at that moment, so nothing is
@@ -39,6 +40,9 @@ func NewAggregations(aggs []*record.Agg, maps []*ebpf.Map) (*Aggregations, error
 	a := &Aggregations{}
 	for i, agg := range aggs {
 		s := &store{agg: agg, m: maps[i], cpus: cpus}
+		if s.m != nil && s.m.Type() == ebpf.Hash {
+			s.cpus = 1 // which all share
+		}
 		if m := maps[i]; m != nil && (int(m.KeySize()) != agg.KeySize || int(m.ValueSize()) != 8*agg.Words) {
 			return nil, fmt.Errorf("the map of @%s has keys of %d bytes and values of %d, not %d and %d",
 				agg.Name, m.KeySize(), m.ValueSize(), agg.KeySize, 8*agg.Words)

@@ -94,20 +94,30 @@ func (c *compiler) planAgg(index int, use aggUse) *record.Agg {
 		c.keyFields(a, use)
 		return r
 	}
-	a.atomic = mayInterrupt(use.units)
+	a.atomic = a.large() || mayInterrupt(use.units)
 	c.keyFields(a, use)
-	m := &ebpf.MapSpec{Name: aggMap(index), ValueSize: uint32(8 * r.Words)}
-	if r.BySite {
-		m.Type, m.KeySize, m.MaxEntries = ebpf.PerCPUArray, 4, a.entries
-	} else {
-		m.Type, m.KeySize = ebpf.PerCPUHash, uint32(r.KeySize)
-		m.MaxEntries = entries(c.opts.Aggsize, r.KeySize+8*r.Words)
-		if haveMemAlloc() {
-			m.Flags = unix.BPF_F_NO_PREALLOC
-		}
-	}
-	c.maps[m.Name] = m
+	c.maps[aggMap(index)] = c.aggSpec(a)
 	return r
+}
+
+// large reports whether the rows are too large for a per-CPU map: all CPUs
+// share them.
+func (a *aggregation) large() bool { return 8*a.Words > perCPULimit }
+
+func (c *compiler) aggSpec(a *aggregation) *ebpf.MapSpec {
+	m := &ebpf.MapSpec{Name: aggMap(a.Index), KeySize: uint32(a.KeySize), ValueSize: uint32(8 * a.Words)}
+	if a.BySite {
+		m.Type, m.MaxEntries = ebpf.PerCPUArray, a.entries
+		return m
+	}
+	m.Type, m.MaxEntries = ebpf.PerCPUHash, entries(c.opts.Aggsize, a.KeySize+8*a.Words)
+	switch {
+	case a.large():
+		m.Type = ebpf.Hash
+	case haveMemAlloc():
+		m.Flags = unix.BPF_F_NO_PREALLOC
+	}
+	return m
 }
 
 // mayInterrupt reports whether programs of the units can run at once on a CPU.
@@ -132,7 +142,8 @@ func (c *compiler) keyFields(a *aggregation, use aggUse) {
 		}
 		a.Keys = append(a.Keys, b.field(rt, size))
 	}
-	a.KeySize = (b.size + 7) &^ 7
+	a.KeySize = max((b.size+7)&^7, 8)
+	a.BySite = a.BySite && !a.large()
 	if !a.BySite {
 		return
 	}

@@ -1,7 +1,6 @@
 package codegen
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 
@@ -74,7 +73,7 @@ func allocate(list []ins, regs, frame int) (*allocation, error) {
 		iv.spill = a.spill(iv, &slots)
 	}
 	if a.frame > maxStack {
-		return nil, fmt.Errorf("a clause needs %d bytes of stack and a BPF program has %d: split its expressions with this-> variables", a.frame, maxStack)
+		return nil, limit("a clause needs %d bytes of stack and a BPF program has %d: split its expressions with this-> variables", a.frame, maxStack)
 	}
 	return a, nil
 }

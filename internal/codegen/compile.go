@@ -140,6 +140,9 @@ func (p *Program) compileOnce() (scratch int, err error) {
 		}
 		p.Programs = append(p.Programs, specs)
 	}
+	if err := c.checkLimits(); err != nil {
+		return 0, err
+	}
 	c.finish()
 	return c.scratchSize(), nil
 }

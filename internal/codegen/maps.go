@@ -62,11 +62,19 @@ const ringPrefix = "kinst_ring_"
 func ringMap(cpu int) string { return fmt.Sprintf("%s%d", ringPrefix, cpu) }
 
 func (c *compiler) ring(name string) *ebpf.MapSpec {
+	return &ebpf.MapSpec{Name: name, Type: ebpf.RingBuf, MaxEntries: uint32(c.ringSize())}
+}
+
+// ringHeader is what the kernel puts before a record in a ring buffer.
+const ringHeader = 8
+
+// ringSize is the size of a ring buffer: whole pages, and a power of two.
+func (c *compiler) ringSize() int {
 	size := os.Getpagesize()
 	for size < c.opts.Bufsize {
 		size *= 2
 	}
-	return &ebpf.MapSpec{Name: name, Type: ebpf.RingBuf, MaxEntries: uint32(size)}
+	return size
 }
 
 // finish gives the maps the sizes that are known when all is compiled.

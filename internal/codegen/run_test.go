@@ -348,8 +348,13 @@ func (r *run) rows(agg *record.Agg) []string {
 	var out []string
 	key := make([]byte, agg.KeySize)
 	var rows [][]byte
+	var values any = &rows
+	if m.Type() == ebpf.Hash {
+		rows = make([][]byte, 1)
+		values = &rows[0]
+	}
 	it := m.Iterate()
-	for it.Next(&key, &rows) {
+	for it.Next(&key, values) {
 		sum := make([]int64, agg.Words)
 		for _, row := range rows {
 			for i := range sum {
@@ -427,6 +432,22 @@ func TestLongStrings(t *testing.T) {
 		r.fire()
 		if got := strings.Join(r.values(), " "); got != `"BEGINxBEGINxBEGINxy" 1` {
 			t.Error(got)
+		}
+	}
+}
+
+// TestLimits is about programs that are refused for what they need.
+func TestLimits(t *testing.T) {
+	for src, want := range map[string]string{
+		`struct s { char a[1000000], b[1000000]; }; BEGIN { trace(*(struct s *)arg0); }`:                                          "set a larger bufsize",
+		`struct s { char a[1000000], b[1000000]; }; BEGIN { this->p = *(struct s *)arg0; this->q = this->p; this->r = this->q; }`: "make its strings (strsize) or objects smaller",
+		`BEGIN { trace(` + strings.Repeat("(arg0 + arg1 / (", 100) + "arg2" + strings.Repeat("))", 100) + `); }`:                  "split its expressions with this-> variables",
+	} {
+		arch, _ := isa.Native()
+		_, err := Compile([]*Unit{{Context: beginProbe.Context, Clauses: check(t, src).Clauses, Probes: []*provider.Probe{beginProbe}}}, Options{Arch: arch, Bufsize: 1 << 20})
+		var limit *LimitError
+		if !errors.As(err, &limit) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80s\n%v", src, err)
 		}
 	}
 }

@@ -190,7 +190,7 @@ func (g *generator) afterClause(n int) {
 // parts returns the code of all parts, with the calls of clauses resolved.
 func (g *generator) parts() ([]code, error) {
 	if len(g.done) > maxParts {
-		return nil, fmt.Errorf("the program needs %d parts and the kernel calls %d in a row: make the clauses shorter", len(g.done), maxParts)
+		return nil, limit("the program needs %d parts and the kernel calls %d in a row: make the clauses shorter", len(g.done), maxParts)
 	}
 	for p := range g.done {
 		for n := range g.done[p].list {

@@ -178,6 +178,9 @@ func (c *checker) tracememAction(x *syntax.Call, a *Action) {
 	if !ok || !positive(size) {
 		c.fail(x.Args[1].Pos(), "D_TRACEMEM_SIZE", "tracemem( ) argument #2 must be a non-zero positive integral constant expression")
 	}
+	if size.Value > maxObject {
+		c.fail(x.Args[1].Pos(), "D_TRACEMEM_SIZE", "tracemem( ) argument #2 is too big: %d bytes are the most", maxObject)
+	}
 	a.Args = []Expr{c.convertTo(addr, typeUintptr), size}
 	if len(x.Args) == 3 {
 		dynamic := c.value(x.Args[2])

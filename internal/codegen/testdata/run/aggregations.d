@@ -58,7 +58,7 @@ struct p { int x; int y; }; struct p g; BEGIN { g.x = 1; @[g] = count(); g.y = 2
 = @[{x=1,y=0}]=0:1 @[{x=1,y=2}]=0:2
 
 BEGIN { @[stack(2)] = count(); @[stack(2)] = count(); @u[ustack(2)] = count(); @s[sym((uintptr_t)5)] = count(); @f[func(5)] = count(); }
-= @[kind11]=0:2 @u[kind12]=0:1 @s[kind13]=0:1 @f[kind14]=0:1
+= @[stack]=0:2 @u[stack]=0:1 @s[kind13]=0:1 @f[kind14]=0:1
 
 BEGIN /arg4/ { @a = count(); } BEGIN { @b = count(); }
 = @b[]=0:1
@@ -80,3 +80,7 @@ BEGIN { @[stack(2)] = count(); @[stack(5)] = count(); @[stack(2)] = count(); @u[
 
 BEGIN { @[stack(9), 7] = count(); @[stack(1), 7] = count(); @[stack(1), 8] = count(); }
 = @[stack,7]=0:1 @[stack,7]=0:1 @[stack,8]=0:1
+
+# rows that are too large for per-CPU maps
+BEGIN { @ = lquantize(arg0, 0, 10000); @ = lquantize(99999, 0, 10000); @k[probename, 1] = lquantize(5, 0, 10000); @k["x", 1] = lquantize(-5, 0, 10000, 1, 7); @n[probename] = llquantize(arg0, 10, 0, 18, 1000); }
+= @[]=0:2;102:1;10002:1 @k["BEGIN",1]=0:1;7:1 @k["x",1]=0:1;1:7 @n[probe:0]=0:1;101:1

@@ -11,6 +11,7 @@ BEGIN
 	tracemem /* ERROR D_PROTO_LEN "tracemem\( \) prototype mismatch: 1 arg passed, at least 2 expected" */ (1);
 	tracemem("x" /* ERROR D_TRACEMEM_ADDR "tracemem\( \) argument #1 is incompatible with prototype:\n\tprototype: pointer or integer\n\t argument: string" */ , 8);
 	tracemem(arg0, pid /* ERROR D_TRACEMEM_SIZE "argument #2 must be a non-zero positive integral constant expression" */ );
+	tracemem(arg0, 60009999000 /* ERROR D_TRACEMEM_SIZE "argument #2 is too big" */ );
 	tracemem(arg0, 0 /* ERROR D_TRACEMEM_SIZE "argument #2 must be a non-zero positive" */ );
 	tracemem(arg0, -1 /* ERROR D_TRACEMEM_SIZE "argument #2 must be a non-zero positive" */ );
 	tracemem(arg0, 8, "x" /* ERROR D_TRACEMEM_DYNSIZE "argument #3 must be of integer type" */ );
