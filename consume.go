@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"kinst/internal/buffer"
@@ -36,12 +37,14 @@ func (s *Session) Consume(ctx context.Context, out io.Writer) (status int, err e
 	defer func() { err = errors.Join(err, r.rings.Close()) }()
 	stop := context.AfterFunc(ctx, r.rings.Wake)
 	defer stop()
-	ended := s.watchProcesses(r.rings.Wake)
+	var over atomic.Bool
+	ended := s.watchProcesses(&over, r.rings.Wake)
 	for ctx.Err() == nil && !isClosed(ended) && !r.exited() {
 		if err := r.round(); err != nil {
 			return 0, err
 		}
 	}
+	over.Store(true)
 	if ctx.Err() != nil && s.settings.Oformat == "text" {
 		if _, err := io.WriteString(out, "\n"); err != nil {
 			return 0, err
@@ -128,8 +131,8 @@ func (s *Session) setAppearance(opts *consume.Options) {
 }
 
 // watchProcesses closes its channel when the last of the processes has ended,
-// and never if there are none.
-func (s *Session) watchProcesses(wake func()) <-chan struct{} {
+// and never if there are none. How they ended is told as long as it is not over.
+func (s *Session) watchProcesses(over *atomic.Bool, wake func()) <-chan struct{} {
 	ended := make(chan struct{})
 	if len(s.opts.Processes) == 0 {
 		return ended
@@ -137,7 +140,9 @@ func (s *Session) watchProcesses(wake func()) <-chan struct{} {
 	go func() {
 		for _, p := range s.opts.Processes {
 			<-p.Done()
-			s.opts.Ended(p.how)
+			if !over.Load() {
+				s.opts.Ended(p.how)
+			}
 		}
 		close(ended)
 		wake()

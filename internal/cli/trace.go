@@ -261,7 +261,10 @@ func (t *tracer) show(ctx context.Context, program *kinst.Program, out io.Writer
 func (t *tracer) trace(ctx context.Context, program *kinst.Program, out io.Writer) error {
 	err := t.session.Start(ctx, program)
 	t.arming.clear()
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errors.New("interrupted before all probes were armed; none is")
+	case err != nil:
 		return err
 	}
 	t.reportMatches(program)
