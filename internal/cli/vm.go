@@ -37,7 +37,7 @@ const vmExample = `  kinst vm fetch 6.1 6.12
         a listing from another kernel
   kinst vm --run work.sh -- -n 'kinst::vfs_read: {@[probename] = count();}'
         count while a shell script runs as the workload
-  kinst vm --with trace.d --with /usr/bin/fio -- -s trace.d -c 'fio --name=x --size=1M'
+  kinst vm --with trace.d --with /usr/bin/fio -- -s trace.d -c 'fio job'
         take files along
   kinst vm --module xfs --run mount.sh -- -n 'kinst:xfs:xfs_file_read_iter:0'
         load a module of that kernel first`
