@@ -24,13 +24,14 @@ type Listing struct {
 	// something that is no instruction. It is nil where that is not so.
 	Rest error
 
-	arch    *isa.Arch
-	reasons reasons
+	arch     *isa.Arch
+	reasons  reasons
+	overruns bool // see kernelOverruns
 }
 
 // Listing reads the instructions of a function from the kernel's live text.
 func (k *Kernel) Listing(arch *isa.Arch, f Function) (*Listing, error) {
-	l, err := k.listing(arch, f)
+	l, err := k.listing(arch, k.withinSection(f))
 	if err != nil {
 		return nil, fmt.Errorf("the instructions of %s: %w", f, err)
 	}
@@ -54,6 +55,7 @@ func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
 			return nil, cmp.Or(l.Rest, errors.New("there are none"))
 		}
 		l.cutUnnamed()
+		l.overruns = l.kernelOverruns()
 		if l.startsAll(probed) && (!l.isRewritten() || try >= rewriteTries) {
 			return l, nil
 		}
