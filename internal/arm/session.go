@@ -85,9 +85,6 @@ func (s *Session) Arm(ctx context.Context, progs []*ebpf.Program, sites []Site, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sites = distinct(sites)
-	if err := s.checkModules(sites); err != nil {
-		return nil, nil, fmt.Errorf("arming %d sites: %w", len(sites), err)
-	}
 	if len(sites) > fewSites && s.guardian == nil {
 		// Without one, the next session would clean up after this.
 		s.guardian, _ = startGuardian()
@@ -99,22 +96,6 @@ func (s *Session) Arm(ctx context.Context, progs []*ebpf.Program, sites []Site, 
 	}
 	s.groups[g] = struct{}{}
 	return g, refused, nil
-}
-
-// checkModules finds sites whose module has gone. The kernel would take them,
-// to arm them when a module of that name is loaded.
-func (s *Session) checkModules(sites []Site) error {
-	checked := map[string]bool{}
-	for _, site := range sites {
-		if checked[site.Module] {
-			continue
-		}
-		checked[site.Module] = true
-		if err := s.kernel.CheckModule(site.Module); err != nil {
-			return fmt.Errorf("%s: %w", site, err)
-		}
-	}
-	return nil
 }
 
 // distinct returns the sites without those which an earlier one has the

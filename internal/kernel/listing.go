@@ -24,14 +24,13 @@ type Listing struct {
 	// something that is no instruction. It is nil where that is not so.
 	Rest error
 
-	arch     *isa.Arch
-	reasons  reasons
-	overruns bool // see kernelOverruns
+	arch    *isa.Arch
+	reasons reasons
 }
 
 // Listing reads the instructions of a function from the kernel's live text.
 func (k *Kernel) Listing(arch *isa.Arch, f Function) (*Listing, error) {
-	l, err := k.listing(arch, k.withinSection(f))
+	l, err := k.listing(arch, f)
 	if err != nil {
 		return nil, fmt.Errorf("the instructions of %s: %w", f, err)
 	}
@@ -55,7 +54,6 @@ func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
 			return nil, cmp.Or(l.Rest, errors.New("there are none"))
 		}
 		l.cutUnnamed()
-		l.overruns = l.kernelOverruns()
 		if l.startsAll(probed) && (!l.isRewritten() || try >= rewriteTries) {
 			return l, nil
 		}
