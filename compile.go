@@ -115,6 +115,9 @@ func (s *Session) parse(src Source) (*syntax.File, error) {
 		IDs:    syntax.ProcessIDs(),
 		IsType: s.isType,
 	}
+	if src.Kind == Script && len(cfg.Args) > 0 {
+		cfg.Args = append([]string{src.Name}, cfg.Args[1:]...)
+	}
 	if len(s.opts.Processes) > 0 {
 		cfg.Target = s.opts.Processes[0].PID
 	}

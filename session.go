@@ -35,7 +35,7 @@ import (
 // DTrace's defaults.
 type Options struct {
 	Settings  *Settings  // nil for the defaults
-	Args      []string   // the macro arguments: $0, $1, ...
+	Args      []string   // the macro arguments: $0, which in a script is its name, $1, ...
 	Processes []*Process // $target is the first; tracing ends with the last
 
 	// Warn gets what the user must know: losses, faults. Each text is a line

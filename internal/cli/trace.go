@@ -136,16 +136,7 @@ func (t *tracer) open(cmd *cobra.Command) (err error) {
 	if err := t.startProcesses(); err != nil {
 		return err
 	}
-	t.session, err = kinst.Open(kinst.Options{
-		Settings:  settings,
-		Args:      t.args,
-		Processes: t.processes,
-		Warn:      t.warn,
-		Note:      t.note,
-		Ended:     t.notice,
-		Progress:  t.progress(),
-	})
-	if err != nil {
+	if t.session, err = kinst.Open(t.options(settings)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.session.Close()) }()
@@ -164,6 +155,18 @@ func (t *tracer) open(cmd *cobra.Command) (err error) {
 	})
 }
 
+func (t *tracer) options(settings *kinst.Settings) kinst.Options {
+	return kinst.Options{
+		Settings:  settings,
+		Args:      t.args,
+		Processes: t.processes,
+		Warn:      t.warn,
+		Note:      t.note,
+		Ended:     t.notice,
+		Progress:  t.progress(),
+	}
+}
+
 // settings returns the options' values: the defaults, changed by -x.
 func (t *tracer) settings() (*kinst.Settings, error) {
 	s := kinst.NewSettings()
@@ -175,7 +178,7 @@ func (t *tracer) settings() (*kinst.Settings, error) {
 	return s, nil
 }
 
-// readScripts reads the files that -s names. $0 is the first one's name.
+// readScripts reads the files that -s names.
 func (t *tracer) readScripts(stdin io.Reader) error {
 	for i := range t.sources {
 		src := &t.sources[i]
@@ -194,9 +197,6 @@ func (t *tracer) readScripts(stdin io.Reader) error {
 			return fmt.Errorf("failed to read the script: %w", err)
 		}
 		src.Text = string(text)
-		if t.args[0] == t.name {
-			t.args[0] = src.Name
-		}
 	}
 	return nil
 }
