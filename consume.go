@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,12 +20,28 @@ import (
 type reader struct {
 	session  *Session
 	rings    *buffer.Rings
+	aggs     *buffer.Aggregations
+	threads  *buffer.Threads
 	losses   *buffer.Losses
 	consumer *consume.Consumer
 	policy   *policy
-	missed   uint64    // reported so far
-	looked   time.Time // when the losses were last looked at
+	missed   uint64 // as Session.missed, when it was last reported
+
+	reading, looking, cleaning interval
 }
+
+// An interval tells when something that is done now and then is due again.
+type interval struct{ last time.Time }
+
+func (i *interval) due(rate time.Duration) bool {
+	if i.left(rate) > 0 {
+		return false
+	}
+	i.last = time.Now()
+	return true
+}
+
+func (i *interval) left(rate time.Duration) time.Duration { return rate - time.Since(i.last) }
 
 // Consume prints what the probes record, until the program calls exit(), the
 // last of the processes has ended or ctx is done. Then it fires END and prints
@@ -69,7 +87,13 @@ func (s *Session) newReader(out io.Writer) (*reader, error) {
 	}
 	opts := s.consumeOptions(aggs)
 	opts.User = &s.users
-	r := &reader{session: s, rings: rings, losses: buffer.NewLosses(s.loaded.Losses)}
+	aggs.Keep(s.settings.Aggrate)
+	r := &reader{
+		session: s, rings: rings, aggs: aggs, missed: s.missed,
+		threads: buffer.NewThreads(s.loaded.Threads), losses: buffer.NewLosses(s.loaded.Losses),
+	}
+	r.looking.due(0)
+	r.cleaning.due(0)
 	opts.SetOption = r.setOption
 	if r.consumer, err = consume.New(out, layout, s.table(), opts); err != nil {
 		return nil, errors.Join(err, rings.Close())
@@ -78,20 +102,29 @@ func (s *Session) newReader(out io.Writer) (*reader, error) {
 	return r, nil
 }
 
+// DTrace's words for what setopt() cannot do (libdtrace's dt_error.c).
+const (
+	badOption = "Invalid option name"
+	badValue  = "Invalid value for specified option"
+	isActive  = "Operation illegal when tracing is active"
+)
+
 // setOption serves setopt(): it changes the options that can be changed while
 // the program runs.
 func (r *reader) setOption(name, value string) error {
 	o, err := findOption(name)
 	switch {
 	case err != nil:
-		return err
+		return fmt.Errorf("%s: %w", badOption, err)
 	case !o.dynamic:
-		return errors.New("it cannot be changed while the program runs")
+		return fmt.Errorf("%s: the options that can be set are %s", isActive, strings.Join(dynamicNames(), " "))
 	}
 	set := r.session.settings
-	if err := o.set(set, value, value != ""); err != nil {
-		return err
+	if err := o.set(set, value, true); err != nil {
+		return fmt.Errorf("%s: %w", badValue, err)
 	}
+	r.session.limitStatusrate()
+	r.aggs.Keep(set.Aggrate)
 	r.consumer.SetOptions(func(opts *consume.Options) { r.session.setAppearance(opts) })
 	return nil
 }
@@ -118,6 +151,7 @@ func (s *Session) setAppearance(opts *consume.Options) {
 	opts.Quiet = set.Quiet
 	opts.FlowIndent = set.Flowindent
 	opts.RawBytes = set.Rawbytes
+	opts.Encoding = set.Encoding
 	if opts.StackIndent = int(set.Stackindent); opts.StackIndent == 0 {
 		opts.StackIndent = -1 // where 0 stands for the default
 	}
@@ -170,19 +204,37 @@ func (r *reader) exited() bool {
 
 // round waits for records and prints them, and what was lost.
 func (r *reader) round() error {
-	if err := r.rings.Wait(r.session.settings.Statusrate); err != nil {
+	set := r.session.settings
+	if err := r.rings.Wait(r.pause()); err != nil {
 		return err
 	}
-	if err := r.rings.Read(r.record); err != nil {
-		return err
+	if r.reading.due(set.Switchrate) || r.rings.Filling() {
+		if err := r.rings.Read(r.record); err != nil {
+			return err
+		}
+		if err := r.consumer.Flush(); err != nil {
+			return err
+		}
 	}
-	if err := r.consumer.Flush(); err != nil {
-		return err
+	if r.cleaning.due(set.Cleanrate) {
+		if err := r.threads.Clean(); err != nil {
+			return err
+		}
 	}
-	if time.Since(r.looked) < r.session.settings.Statusrate {
-		return nil
+	if r.looking.due(set.Statusrate) {
+		return r.reportLosses()
 	}
-	return r.reportLosses()
+	return nil
+}
+
+// pause is how long to wait for records.
+func (r *reader) pause() time.Duration {
+	set := r.session.settings
+	pause := r.looking.left(set.Statusrate)
+	if r.threads.Any() {
+		pause = min(pause, r.cleaning.left(set.Cleanrate))
+	}
+	return max(pause, time.Millisecond)
 }
 
 // record takes one record. A fault fires ERROR, whose arguments are DTrace's:
@@ -199,28 +251,41 @@ func (r *reader) record(cpu int, data []byte) error {
 
 // reportLosses reports what was lost since it was last called.
 func (r *reader) reportLosses() error {
-	r.looked = time.Now()
 	if err := r.losses.Report(r.consumer.Lost); err != nil {
 		return err
 	}
-	var missed uint64
-	for _, a := range r.session.armed {
-		n, err := a.Missed()
-		if err != nil {
-			return err
-		}
-		missed += n
+	missed, err := r.session.countMissed()
+	if err != nil {
+		return err
 	}
 	r.consumer.Missed(missed - r.missed)
 	r.missed = missed
 	return nil
 }
 
-// finish stops the probes, fires END and prints what is left. The sites are
-// taken out while it prints.
+// countMissed returns how many firings the kernel skipped since the probes were
+// armed.
+func (s *Session) countMissed() (missed uint64, err error) {
+	for _, a := range s.armed {
+		n, err := a.Missed()
+		if err != nil {
+			return 0, err
+		}
+		missed += n
+	}
+	return missed, nil
+}
+
+// finish stops the probes, fires END, for which it makes room first, and prints
+// what is left. The sites are taken out while it prints.
 func (r *reader) finish() error {
 	s := r.session
 	s.loaded.Control.Drain()
+	r.rings.Settle()
+	if err := r.rings.Flush(r.record); err != nil {
+		return err
+	}
+	r.policy.end()
 	if err := s.dtrace.Fire(dtrace.End); err != nil {
 		return err
 	}
@@ -237,5 +302,6 @@ func (r *reader) finish() error {
 	if err := r.consumer.Flush(); err != nil {
 		return err
 	}
+	r.aggs.Keep(0)
 	return r.consumer.PrintAggregations()
 }

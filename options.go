@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Settings are the values of DTrace's options, as -x, `#pragma D option` and
@@ -15,17 +16,17 @@ import (
 type Settings struct {
 	Bufsize    int64  // of one CPU's record buffer, bytes; rounded up to a power of two
 	Bufpolicy  string // "switch", "fill" or "ring"
-	Bufresize  string // "auto" or "manual"
+	Bufresize  string // of what finds no memory: "auto" makes it smaller, "manual" is an error
 	Aggsize    int64  // of one aggregation, bytes of keys and values on one CPU
-	Dynvarsize int64  // of all dynamic variables, bytes
+	Dynvarsize int64  // of the thread-local variables, and of each associative array, bytes
 	Strsize    int64  // of a string, bytes with the final NUL
 	Nspec      int64  // how many speculations there are
 	Specsize   int64  // of one speculation's buffer, bytes
 
-	Switchrate time.Duration // between two looks at the record buffers
-	Aggrate    time.Duration // between two looks at the aggregations
-	Statusrate time.Duration // between two looks at the losses
-	Cleanrate  time.Duration // between two cleanings of dynamic variables
+	Switchrate time.Duration // how long a record may wait to be read; less where buffers fill
+	Aggrate    time.Duration // how old the figures may be that printa() shows
+	Statusrate time.Duration // between two looks at the losses, up to 10 s
+	Cleanrate  time.Duration // between two cleanings of thread-local variables, 200 µs to 60 s
 
 	Stackframes   int64 // of stack()
 	Ustackframes  int64 // of ustack()
@@ -44,10 +45,12 @@ type Settings struct {
 	CPU         int64  // trace on this CPU only; -1 for all
 	Destructive bool   // allow destructive actions (-w)
 	Quiet       bool   // print what the program prints, no more (-q)
+	Quietresize bool   // leave unsaid what bufresize=auto made smaller
 	Flowindent  bool   // indent entries and returns (-F)
 	Rawbytes    bool   // print bytes as bytes even where they look like a string
 	Temporal    bool   // order the records of all CPUs by time
 	Demangle    bool   // C++ and Rust names
+	Encoding    string // of the bars of distributions: "ascii", "utf8", or "" for what suits them
 	Errtags     bool   // name the tag of each compile error
 	Zdefs       bool   // descriptions may match no probe (-Z)
 	Oformat     string // "text" or "json"
@@ -72,7 +75,7 @@ func NewSettings() *Settings {
 		Bufsize: 4 << 20, Bufpolicy: "switch", Bufresize: "auto",
 		Aggsize: 4 << 20, Dynvarsize: 4 << 20, Strsize: 256,
 		Nspec: 1, Specsize: 32 << 10,
-		Switchrate: 50 * time.Millisecond, Aggrate: time.Second, Statusrate: time.Second, Cleanrate: time.Second / 101,
+		Switchrate: 4 * time.Millisecond, Statusrate: time.Second, Cleanrate: time.Second,
 		Stackframes: 20, Ustackframes: 20, Jstackframes: 50, Jstackstrsize: 512, Stackindent: 14,
 		CPU: -1, Temporal: true, Demangle: true, Oformat: "text", Sites: "auto",
 		Cpppath: "cpp", Stdc: "a",
@@ -95,7 +98,7 @@ type option struct {
 var options = []option{
 	{name: "agghist", value: func(s *Settings) any { return &s.Agghist }, dynamic: true},
 	{name: "aggpack", value: func(s *Settings) any { return &s.Aggpack }, dynamic: true},
-	{name: "aggrate", value: func(s *Settings) any { return &s.Aggrate }},
+	{name: "aggrate", value: func(s *Settings) any { return &s.Aggrate }, dynamic: true},
 	{name: "aggsize", value: func(s *Settings) any { return &s.Aggsize }, isSize: true, min: 64},
 	{name: "aggsortkey", value: func(s *Settings) any { return &s.Aggsortkey }, dynamic: true},
 	{name: "aggsortkeypos", value: func(s *Settings) any { return &s.Aggsortkeypos }, dynamic: true},
@@ -117,6 +120,7 @@ var options = []option{
 	{name: "destructive", value: func(s *Settings) any { return &s.Destructive }},
 	{name: "dynvarsize", value: func(s *Settings) any { return &s.Dynvarsize }, isSize: true, min: 64},
 	{name: "empty", value: func(s *Settings) any { return &s.Empty }},
+	{name: "encoding", value: func(s *Settings) any { return &s.Encoding }, words: []string{"ascii", "utf8"}},
 	{name: "errtags", value: func(s *Settings) any { return &s.Errtags }},
 	{name: "flowindent", value: func(s *Settings) any { return &s.Flowindent }, dynamic: true},
 	{name: "incdir", value: func(s *Settings) any { return &s.Cppargs }, flag: "-I"},
@@ -127,15 +131,16 @@ var options = []option{
 	{name: "oformat", value: func(s *Settings) any { return &s.Oformat }, words: []string{"text", "json"}},
 	{name: "pspec", value: func(s *Settings) any { return &s.Pspec }},
 	{name: "quiet", value: func(s *Settings) any { return &s.Quiet }, dynamic: true},
+	{name: "quietresize", value: func(s *Settings) any { return &s.Quietresize }, dynamic: true},
 	{name: "rawbytes", value: func(s *Settings) any { return &s.Rawbytes }, dynamic: true},
 	{name: "sites", value: func(s *Settings) any { return &s.Sites }, words: []string{"auto", "all", "blocks"}},
 	{name: "specsize", value: func(s *Settings) any { return &s.Specsize }, isSize: true},
 	{name: "stackframes", value: func(s *Settings) any { return &s.Stackframes }},
 	{name: "stackindent", value: func(s *Settings) any { return &s.Stackindent }, dynamic: true},
-	{name: "statusrate", value: func(s *Settings) any { return &s.Statusrate }},
+	{name: "statusrate", value: func(s *Settings) any { return &s.Statusrate }, dynamic: true},
 	{name: "stdc", value: func(s *Settings) any { return &s.Stdc }, words: []string{"a", "c", "s", "t"}},
 	{name: "strsize", value: func(s *Settings) any { return &s.Strsize }, isSize: true, min: 2},
-	{name: "switchrate", value: func(s *Settings) any { return &s.Switchrate }},
+	{name: "switchrate", value: func(s *Settings) any { return &s.Switchrate }, dynamic: true},
 	{name: "temporal", value: func(s *Settings) any { return &s.Temporal }},
 	{name: "undef", value: func(s *Settings) any { return &s.Cppargs }, flag: "-U"},
 	{name: "ustackframes", value: func(s *Settings) any { return &s.Ustackframes }},
@@ -171,6 +176,17 @@ func OptionNames() []string {
 	names := make([]string, len(options))
 	for i, o := range options {
 		names[i] = o.name
+	}
+	return names
+}
+
+// dynamicNames returns the names of the options that setopt() can change.
+func dynamicNames() []string {
+	var names []string
+	for _, o := range options {
+		if o.dynamic {
+			names = append(names, o.name)
+		}
 	}
 	return names
 }
@@ -230,15 +246,15 @@ func (o *option) set(s *Settings, text string, given bool) (err error) {
 }
 
 // parseSwitch reads the value of an option that is on or off; given alone it
-// is on.
+// is on, with an empty value off.
 func parseSwitch(text string, given bool) (bool, error) {
 	if !given {
 		return true, nil
 	}
-	switch text {
+	switch strings.ToLower(text) {
 	case "1", "on", "yes", "enable", "enabled", "true", "set":
 		return true, nil
-	case "0", "off", "no", "disable", "disabled", "false", "unset":
+	case "", "0", "off", "no", "disable", "disabled", "false", "unset":
 		return false, nil
 	}
 	return false, fmt.Errorf("%q is neither on nor off", text)
@@ -263,32 +279,46 @@ func parseNumber(text string, isSize bool) (int64, error) {
 	return n << shift, nil
 }
 
-// rateUnits are the suffixes of rates; a number without one is in hz, as in
-// DTrace.
-var rateUnits = []struct {
-	suffix string
-	unit   time.Duration
-}{
-	{"nsec", time.Nanosecond}, {"usec", time.Microsecond}, {"msec", time.Millisecond},
-	{"ns", time.Nanosecond}, {"us", time.Microsecond}, {"ms", time.Millisecond},
-	{"sec", time.Second}, {"s", time.Second}, {"min", time.Minute}, {"m", time.Minute},
-	{"hour", time.Hour}, {"h", time.Hour}, {"day", 24 * time.Hour}, {"d", 24 * time.Hour},
+// rateUnits are the suffixes of intervals.
+var rateUnits = map[string]time.Duration{
+	"": time.Nanosecond, "ns": time.Nanosecond, "nsec": time.Nanosecond,
+	"us": time.Microsecond, "usec": time.Microsecond,
+	"ms": time.Millisecond, "msec": time.Millisecond,
+	"s": time.Second, "sec": time.Second,
+	"m": time.Minute, "min": time.Minute,
+	"h": time.Hour, "hour": time.Hour,
+	"d": 24 * time.Hour, "day": 24 * time.Hour,
 }
 
-// parseRate reads an interval (100ms) or a rate (10hz).
+// parseRate reads an interval (100ms; without a unit in nanoseconds) or a rate
+// (10hz), as libdtrace's dt_opt_rate does.
 func parseRate(text string) (time.Duration, error) {
-	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
-	suffix := text[len(digits):]
+	digits := strings.TrimRightFunc(text, unicode.IsLetter)
+	suffix := strings.ToLower(text[len(digits):])
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if err == nil && n > 0 {
-		if suffix == "" || suffix == "hz" {
-			return max(time.Second/time.Duration(n), 1), nil
-		}
-		for _, u := range rateUnits {
-			if suffix == u.suffix && n <= math.MaxInt64/int64(u.unit) {
-				return time.Duration(n) * u.unit, nil
-			}
-		}
+	unit, known := rateUnits[suffix]
+	switch {
+	case err != nil || n < 0:
+	case suffix == "hz":
+		return time.Second / time.Duration(max(n, 1)), nil
+	case known && n <= math.MaxInt64/int64(unit):
+		return time.Duration(n) * unit, nil
 	}
 	return 0, fmt.Errorf("%q is not a rate, such as 10hz or 100ms", text)
+}
+
+// SetEnvironment sets the options that an environment, a list of NAME=VALUE,
+// has in variables DTRACE_OPT_<NAME>.
+func (s *Settings) SetEnvironment(environ []string) error {
+	for _, entry := range environ {
+		variable, value, _ := strings.Cut(entry, "=")
+		name, ok := strings.CutPrefix(variable, "DTRACE_OPT_")
+		if !ok {
+			continue
+		}
+		if err := s.Set(strings.ToLower(name) + "=" + value); err != nil {
+			return fmt.Errorf("failed to set the environment's %s: %w", variable, err)
+		}
+	}
+	return nil
 }

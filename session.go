@@ -68,6 +68,7 @@ type Session struct {
 	program *Program
 	loaded  *codegen.Loaded
 	armed   []provider.Armed
+	missed  uint64 // firings that the kernel skipped before the program ran
 	disarm  func() error
 }
 
@@ -147,7 +148,8 @@ func (s *Session) Start(ctx context.Context, p *Program) error {
 	}
 	s.program = p
 	var err error
-	if s.loaded, err = p.code.Load(); err != nil {
+	s.limitRates()
+	if s.loaded, err = p.code.Load(s.resize()); err != nil {
 		return allowed("load BPF programs", err)
 	}
 	if err := s.enable(ctx); err != nil {
@@ -157,6 +159,9 @@ func (s *Session) Start(ctx context.Context, p *Program) error {
 		return errors.Join(err, s.disarm())
 	}
 	s.followUsers()
+	if s.missed, err = s.countMissed(); err != nil {
+		return errors.Join(err, s.disarm())
+	}
 	s.loaded.Control.Activate()
 	for _, p := range s.opts.Processes {
 		if err := p.Continue(); err != nil {

@@ -1,6 +1,10 @@
 package aggregate
 
-import "kinst/internal/record"
+import (
+	"slices"
+
+	"kinst/internal/record"
+)
 
 // A Table is an aggregation at one moment: its keys, each with a value that is
 // merged over all CPUs. It lies in two flat slices, so that a million keys are
@@ -19,6 +23,11 @@ func NewTable(agg *record.Agg, rows int) *Table {
 		keys:   make([]byte, 0, rows*agg.KeySize),
 		values: make([]int64, 0, rows*agg.Words),
 	}
+}
+
+// Clone returns a copy that shares nothing but Agg.
+func (t *Table) Clone() *Table {
+	return &Table{Agg: t.Agg, keys: slices.Clone(t.keys), values: slices.Clone(t.values), rows: t.rows}
 }
 
 // Len is the number of rows.

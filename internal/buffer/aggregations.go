@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 	"unsafe"
 
 	"github.com/cilium/ebpf"
@@ -25,6 +26,7 @@ import (
 // and start again.
 type Aggregations struct {
 	stores []*store
+	maxAge time.Duration
 }
 
 // NewAggregations takes one map per aggregation, nil for those without any; it
@@ -52,17 +54,44 @@ func NewAggregations(aggs []*record.Agg, maps []*ebpf.Map) (*Aggregations, error
 	return a, nil
 }
 
+// Keep lets Snapshot return, for so long, what it has returned before. By default
+// it does not.
+func (a *Aggregations) Keep(maxAge time.Duration) {
+	a.maxAge = maxAge
+	for _, s := range a.stores {
+		s.kept = kept{}
+	}
+}
+
 // Snapshot merges the values of all CPUs as they are now. Keys are in the order
 // of the map. The key of an aggregation by site is the probe's index.
 func (a *Aggregations) Snapshot(agg int) (*aggregate.Table, error) {
-	return a.stores[agg].snapshot()
+	s := a.stores[agg]
+	if a.maxAge == 0 {
+		return s.snapshot()
+	}
+	if s.kept.table == nil || time.Since(s.kept.at) >= a.maxAge {
+		now := time.Now()
+		t, err := s.snapshot()
+		if err != nil {
+			return nil, err
+		}
+		s.kept = kept{t, now}
+	}
+	return s.kept.table.Clone(), nil
 }
 
 // Clear forgets the values, but not the keys.
-func (a *Aggregations) Clear(agg int) error { return a.stores[agg].clear() }
+func (a *Aggregations) Clear(agg int) error {
+	a.stores[agg].kept = kept{}
+	return a.stores[agg].clear()
+}
 
 // Remove forgets keys of a Snapshot; without any, all keys.
-func (a *Aggregations) Remove(agg int, keys [][]byte) error { return a.stores[agg].remove(keys) }
+func (a *Aggregations) Remove(agg int, keys [][]byte) error {
+	a.stores[agg].kept = kept{}
+	return a.stores[agg].remove(keys)
+}
 
 // store is one aggregation.
 type store struct {
@@ -70,6 +99,13 @@ type store struct {
 	m    *ebpf.Map
 	cpus int
 	past past
+	kept kept
+}
+
+// kept is a snapshot that may be shown again.
+type kept struct {
+	table *aggregate.Table
+	at    time.Time
 }
 
 // past is what was seen before the last clear() or trunc(), by key.

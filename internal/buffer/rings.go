@@ -123,6 +123,21 @@ func (r *Rings) Wait(timeout time.Duration) error {
 	return r.sleep(shorter(timeout, batch))
 }
 
+// Settle waits until the programs that are under way have written. It is for
+// when no others begin.
+func (r *Rings) Settle() { time.Sleep(settle) }
+
+// Filling reports whether some ring should be read soon, as it is a quarter
+// full.
+func (r *Rings) Filling() bool {
+	for _, s := range r.streams {
+		if s.reader.AvailableBytes() > s.reader.BufferSize()/4 {
+			return true
+		}
+	}
+	return false
+}
+
 // Wake ends the Wait that is going on, or else the next one.
 func (r *Rings) Wake() {
 	var one [8]byte

@@ -167,9 +167,13 @@ func (t *tracer) options(settings *kinst.Settings) kinst.Options {
 	}
 }
 
-// settings returns the options' values: the defaults, changed by -x.
+// settings returns the options' values: the defaults, changed by the
+// environment and by -x.
 func (t *tracer) settings() (*kinst.Settings, error) {
 	s := kinst.NewSettings()
+	if err := s.SetEnvironment(os.Environ()); err != nil {
+		return nil, err
+	}
 	for _, set := range t.sets {
 		if err := s.Set(set); err != nil {
 			return nil, fmt.Errorf("failed to set -x %s: %w", set, err)

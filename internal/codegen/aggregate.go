@@ -13,7 +13,10 @@ import (
 	"kinst/internal/record"
 )
 
-func aggMap(index int) string { return fmt.Sprintf("kinst_agg_%d", index) }
+// aggPrefix begins the names of the maps of aggregations.
+const aggPrefix = "kinst_agg_"
+
+func aggMap(index int) string { return fmt.Sprintf("%s%d", aggPrefix, index) }
 
 // An aggregation is how an aggregation is kept.
 type aggregation struct {

@@ -77,10 +77,11 @@ type Program struct {
 	Maps     map[string]*ebpf.MapSpec
 	Programs [][]*ebpf.ProgramSpec
 
-	units []*Unit
-	opts  Options
-	cuts  []int // by unit: its index in budgets
-	large bool  // more scratch memory than per-CPU maps can hold
+	units   []*Unit
+	opts    Options
+	threads []string // the maps whose keys begin with a thread
+	cuts    []int    // by unit: its index in budgets
+	large   bool     // more scratch memory than per-CPU maps can hold
 }
 
 // Compile compiles the units of a session. The layout's indexes of clauses
@@ -144,6 +145,7 @@ func (p *Program) compileOnce() (scratch int, err error) {
 		return 0, err
 	}
 	c.finish()
+	p.threads = c.threads
 	return c.scratchSize(), nil
 }
 
@@ -185,6 +187,7 @@ type compiler struct {
 	large     bool                   // which is too much for a per-CPU map
 	spec      *subprogram            // takes a speculation
 	subs      map[string]*subprogram // on strings, by name
+	threads   []string               // the maps of thread-local variables
 	dynamics  int                    // variables so far that have a map of their own
 	sites     int                    // tables of sites so far
 }

@@ -22,11 +22,14 @@ type dynamic struct {
 	size    int // of an element in the map
 }
 
+// dynamicPrefix begins the names of the maps of dynamic variables.
+const dynamicPrefix = "kinst_var_"
+
 // planDynamic gives a dynamic variable its map. The keys that are strings have
 // room for the longest that any use has.
 func (c *compiler) planDynamic(v *types.Var, refs []*types.VarRef) *dynamic {
 	c.dynamics++
-	d := &dynamic{name: fmt.Sprintf("kinst_var_%d", c.dynamics), thread: v.Scope == syntax.Thread}
+	d := &dynamic{name: fmt.Sprintf("%s%d", dynamicPrefix, c.dynamics), thread: v.Scope == syntax.Thread}
 	b := recordBuilder{}
 	if d.thread {
 		b.size = 4
@@ -40,6 +43,9 @@ func (c *compiler) planDynamic(v *types.Var, refs []*types.VarRef) *dynamic {
 			}
 		}
 		d.keys = append(d.keys, b.field(rt, rt.Size))
+	}
+	if d.thread {
+		c.threads = append(c.threads, d.name)
 	}
 	d.keySize = max((b.size+3)&^3, 4)
 	d.size = (v.Type.Base().Size + 7) &^ 7

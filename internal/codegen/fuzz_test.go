@@ -57,7 +57,7 @@ func FuzzCompile(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s\n%v", text, err)
 		}
-		l, err := code.Load()
+		l, err := code.Load(nil)
 		if err != nil {
 			t.Fatalf("%s\n%s", text, verdict(code, err))
 		}

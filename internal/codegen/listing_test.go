@@ -53,7 +53,7 @@ func TestListings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := p.Load()
+			l, err := p.Load(nil)
 			if err != nil {
 				t.Fatal(verdict(p, err))
 			}

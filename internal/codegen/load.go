@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cilium/ebpf"
@@ -22,6 +21,7 @@ type Loaded struct {
 	Rings    []*ebpf.Map     // by CPU; nil for a program that records nothing
 	Aggs     []*ebpf.Map     // by record.Agg.Index; nil where nothing aggregates
 	Losses   *ebpf.Map       // per-CPU array of uint64, by record.Loss; nil if nothing can be lost
+	Threads  []*ebpf.Map     // hashes of thread-local variables, whose keys begin with an int32: the thread's ID, or below zero
 
 	parts []*ebpf.Program // those of programs that had to be cut, but the first ones
 	maps  map[string]*ebpf.Map
@@ -29,18 +29,32 @@ type Loaded struct {
 
 // Load puts the program into the kernel. No probe runs it yet. Where the
 // verifier finds a unit's program too much to look through, it is cut into
-// parts.
-func (p *Program) Load() (*Loaded, error) {
+// parts. Where there is no memory for a buffer it is halved, and resized told
+// what it has come to; if that is nil, it is an error.
+func (p *Program) Load(resized func(b Buffer, size int)) (*Loaded, error) {
 	// Before 5.11 the memory of maps counted as locked memory.
 	if err := rlimit.RemoveMemlock(); err != nil {
 		return nil, fmt.Errorf("raising the limit of locked memory for BPF maps: %w", err)
 	}
+	lowered := make(map[Buffer]int)
 	for {
 		l, unit, err := p.load()
-		if err == nil || unit < 0 || p.cuts[unit]+1 == len(budgets) {
-			return l, err
+		var short *memoryError
+		switch {
+		case err == nil:
+			for b := range buffers {
+				if size, ok := lowered[b]; ok {
+					resized(b, size)
+				}
+			}
+			return l, nil
+		case unit >= 0 && p.cuts[unit]+1 < len(budgets):
+			p.cuts[unit]++
+		case resized != nil && errors.As(err, &short) && p.opts.halve(short.buffer):
+			lowered[short.buffer] = *p.opts.size(short.buffer)
+		default:
+			return nil, err
 		}
-		p.cuts[unit]++
 		if again := p.compile(); again != nil {
 			return nil, errors.Join(err, again)
 		}
@@ -50,6 +64,9 @@ func (p *Program) Load() (*Loaded, error) {
 // load tries to put the program into the kernel. If a unit's program is too
 // much for the verifier, it returns the unit; else -1.
 func (p *Program) load() (_ *Loaded, unit int, err error) {
+	if err := p.opts.checkMemory(p.Maps); err != nil {
+		return nil, -1, err
+	}
 	l := &Loaded{Layout: p.Layout, maps: make(map[string]*ebpf.Map)}
 	defer func() {
 		if err != nil {
@@ -81,6 +98,9 @@ func (p *Program) load() (_ *Loaded, unit int, err error) {
 		l.Rings = append(l.Rings, l.maps[ringMap(cpu)])
 	}
 	l.Losses = l.maps[lossesMap]
+	for _, name := range p.threads {
+		l.Threads = append(l.Threads, l.maps[name])
+	}
 	l.Aggs = make([]*ebpf.Map, len(p.Layout.Aggs))
 	for i := range l.Aggs {
 		l.Aggs[i] = l.maps[aggMap(i)]
@@ -114,11 +134,7 @@ func (l *Loaded) loadUnit(unit int, specs []*ebpf.ProgramSpec) error {
 func (l *Loaded) loadMap(name string, spec *ebpf.MapSpec) error {
 	m, err := ebpf.NewMap(spec)
 	if err != nil {
-		if cpu, ok := strings.CutPrefix(name, ringPrefix); ok {
-			n, _ := strconv.Atoi(cpu)
-			return ringError(n, spec, err)
-		}
-		return fmt.Errorf("creating the map %s of %d entries of %d bytes: %w", name, spec.MaxEntries, spec.ValueSize, err)
+		return mapError(name, spec, err)
 	}
 	l.maps[name] = m
 	return nil
@@ -135,7 +151,7 @@ func (l *Loaded) loadRings(spec *ebpf.MapSpec) error {
 	for cpu := range int(spec.MaxEntries) {
 		ring, err := ebpf.NewMap(spec.InnerMap)
 		if err != nil {
-			return ringError(cpu, spec.InnerMap, err)
+			return mapError(ringMap(cpu), spec.InnerMap, err)
 		}
 		l.Rings = append(l.Rings, ring)
 	}
@@ -147,10 +163,6 @@ func (l *Loaded) loadRings(spec *ebpf.MapSpec) error {
 		errs = append(errs, <-put)
 	}
 	return errors.Join(errs...)
-}
-
-func ringError(cpu int, spec *ebpf.MapSpec, err error) error {
-	return fmt.Errorf("creating a ring buffer of %d bytes for CPU %d: %w; set a smaller bufsize", spec.MaxEntries, cpu, err)
 }
 
 func (l *Loaded) loadProgram(spec *ebpf.ProgramSpec) (*ebpf.Program, error) {

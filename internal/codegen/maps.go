@@ -2,6 +2,7 @@ package codegen
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -71,11 +72,14 @@ const ringHeader = 8
 // ringSize is the size of a ring buffer: whole pages, and a power of two.
 func (c *compiler) ringSize() int {
 	size := os.Getpagesize()
-	for size < c.opts.Bufsize {
+	for size < c.opts.Bufsize && size < maxRing {
 		size *= 2
 	}
 	return size
 }
+
+// maxRing is the largest power of two that the size of a map can be.
+const maxRing = 1 << 31
 
 // finish gives the maps the sizes that are known when all is compiled.
 func (c *compiler) finish() {
@@ -104,7 +108,9 @@ func (c *compiler) scratchSize() int { return (c.scratch + 7) &^ 7 }
 const hashOverhead = 64
 
 // entries is how many entries of a hash map fit into so many bytes.
-func entries(bytes, entry int) uint32 { return uint32(max(bytes/(entry+hashOverhead), 16)) }
+func entries(bytes, entry int) uint32 {
+	return uint32(min(max(bytes/(entry+hashOverhead), 16), math.MaxUint32))
+}
 
 func siteMap(n int) string { return fmt.Sprintf("kinst_sites_%d", n) }
 

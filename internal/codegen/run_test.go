@@ -106,7 +106,7 @@ func loadUnits(t *testing.T, src string, units []*Unit, opts Options, cut int) *
 			t.Fatalf("%s\n%v", src, err)
 		}
 	}
-	l, err := p.Load()
+	l, err := p.Load(nil)
 	if err != nil {
 		t.Fatalf("%s\n%s", src, verdict(p, err))
 	}

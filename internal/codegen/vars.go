@@ -51,6 +51,7 @@ func (c *compiler) planVar(v *types.Var, refs []*types.VarRef) *variable {
 		return &variable{off: c.globals.alloc(v.Type.Base().Size)}
 	}
 	if c.maps[selfMap] == nil {
+		c.threads = append(c.threads, selfMap)
 		c.maps[selfMap] = &ebpf.MapSpec{Name: selfMap, Type: ebpf.Hash, KeySize: 4}
 	}
 	c.self += 8

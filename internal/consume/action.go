@@ -117,9 +117,10 @@ func (c *Consumer) freopen(e event, a *action) error {
 	return nil
 }
 
+// setopt sets an option; without a value it is switched on.
 func (c *Consumer) setopt(e event, a *action) {
 	name, _ := c.text(a.Fields[0].Type, field(a.Fields[0], e.data))
-	var value []byte
+	value := []byte("1")
 	if len(a.Fields) > 1 {
 		value, _ = c.text(a.Fields[1].Type, field(a.Fields[1], e.data))
 	}
@@ -127,7 +128,7 @@ func (c *Consumer) setopt(e event, a *action) {
 		return
 	}
 	if err := c.opts.SetOption(string(name), string(value)); err != nil {
-		c.libraryError(e, "couldn't set option %q to %q: %v", name, value, err)
+		c.libraryError(e, "couldn't set option \"%s\" to \"%s\": %v", name, value, err)
 	}
 }
 

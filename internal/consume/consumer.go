@@ -48,7 +48,7 @@ type Options struct {
 	// its newline and without the command's name before it. It goes to the
 	// output where JSON is set.
 	Message func(text string)
-	// SetOption serves setopt().
+	// SetOption serves setopt(); of one without a value, that is "1".
 	SetOption func(name, value string) error
 	// System serves system(); nil runs sh -c.
 	System func(command string) error

@@ -87,6 +87,11 @@ func guestEnv() []string {
 			env = append(env, name+"="+v)
 		}
 	}
+	for _, entry := range os.Environ() {
+		if strings.HasPrefix(entry, "DTRACE_OPT_") {
+			env = append(env, entry)
+		}
+	}
 	return env
 }
 
