@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 
 	"kinst/internal/cli"
 	"kinst/internal/vm/vmtest"
@@ -20,6 +21,20 @@ import (
 var commands = map[string]func(){
 	"kinst":  func() { os.Exit(cli.Main(os.Args)) },
 	"dtrace": func() { os.Exit(cli.Main(os.Args)) },
+
+	"getpriority": getPriority,
+}
+
+// getPriority N makes so many system calls of a kind that nobody else makes.
+func getPriority() {
+	n, err := strconv.Atoi(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	for range n {
+		unix.RawSyscall(unix.SYS_GETPRIORITY, unix.PRIO_PROCESS, 0, 0)
+	}
 }
 
 // TestMain runs the tests in a guest of each kernel. There the test binary is
@@ -39,9 +54,10 @@ func TestGuest(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/guest",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"firstblock": firstBlock,
-			"lossadds":   lossAdds,
-			"samehex":    sameHex,
+			"allcounted":   allCounted,
+			"firstblock":   firstBlock,
+			"samehex":      sameHex,
+			"skipscounted": skipsCounted,
 		},
 	})
 }
@@ -94,29 +110,49 @@ func straight(listing string) []string {
 }
 
 var (
-	drops  = regexp.MustCompile(`(?m)^kinst: ([0-9]+) drops? on CPU [0-9]+`)
-	counts = regexp.MustCompile(`(?m)^ +([0-9]+)$`)
+	drops   = regexp.MustCompile(`(?m)^kinst: ([0-9]+) drops? on CPU [0-9]+$`)
+	skipped = regexp.MustCompile(`(?m)^kinst: ([0-9]+) probe firings? skipped by the kernel$`)
+	profile = regexp.MustCompile(`(?m)^\s*\S+\s+([0-9]+)\s+[0-9]+$`)
+	misses  = regexp.MustCompile(`(?m)^\s*\S+\s+[0-9]+\s+([0-9]+)$`)
+	counts  = regexp.MustCompile(`(?m)^ +([0-9]+)$`)
 )
 
-// lossAdds OUTPUT MESSAGES N: the lines of the output that begin with 7 and the
-// losses add up to at least N, and the aggregation, which loses nothing, has N.
-func lossAdds(ts *testscript.TestScript, neg bool, args []string) {
+// sum adds up the numbers that a pattern finds in a file.
+func sum(ts *testscript.TestScript, pattern *regexp.Regexp, file string) (total int) {
+	for _, m := range pattern.FindAllStringSubmatch(ts.ReadFile(file), -1) {
+		total += number(ts, m[1])
+	}
+	return total
+}
+
+// allCounted OUTPUT MESSAGES PROFILE N: the kernel has counted N hits. The lines
+// of the output that begin with 7 and the reported losses, of which there are
+// some, add up to as many; the output's aggregation has those that the kernel
+// did not skip.
+func allCounted(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: allcounted output messages profile n")
+	}
+	n := number(ts, args[3])
+	hits, missed := sum(ts, profile, args[2]), sum(ts, misses, args[2])
+	lines := strings.Count("\n"+ts.ReadFile(args[0]), "\n7 ")
+	counted := sum(ts, counts, args[0])
+	lost, skips := sum(ts, drops, args[1]), sum(ts, skipped, args[1])
+	if hits+missed != n || lines+lost+skips != n || lost == 0 || counted != n-skips {
+		ts.Fatalf("of %d events the kernel has counted %d and missed %d; %d lines, %d drops, %d skipped, and the aggregation has %d",
+			n, hits, missed, lines, lost, skips, counted)
+	}
+}
+
+// skipsCounted MESSAGES PROFILE MIN: what the kernel has missed is reported, and
+// at least so much.
+func skipsCounted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
-		ts.Fatalf("usage: lossadds output messages n")
+		ts.Fatalf("usage: skipscounted messages profile min")
 	}
-	output, n := ts.ReadFile(args[0]), number(ts, args[2])
-	lines := strings.Count("\n"+output, "\n7 ")
-	lost := 0
-	for _, m := range drops.FindAllStringSubmatch(ts.ReadFile(args[1]), -1) {
-		lost += number(ts, m[1])
-	}
-	switch counted := counts.FindStringSubmatch(output); {
-	case counted == nil || number(ts, counted[1]) != n:
-		ts.Fatalf("the aggregation is %v, want %d", counted, n)
-	case lost == 0:
-		ts.Fatalf("nothing was lost: %d lines", lines)
-	case lines+lost < n || lines == n:
-		ts.Fatalf("%d lines and %d losses of %d events", lines, lost, n)
+	missed, skips := sum(ts, misses, args[1]), sum(ts, skipped, args[0])
+	if missed != skips || missed < number(ts, args[2]) {
+		ts.Fatalf("the kernel has missed %d hits, at least %s are due, and %d are reported", missed, args[2], skips)
 	}
 }
 

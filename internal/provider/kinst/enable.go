@@ -171,9 +171,21 @@ func (a *armed) StandIns() map[*provider.Probe]*provider.Probe { return a.standI
 // Refused implements provider.Armed.
 func (a *armed) Refused() []provider.Refusal { return a.refused }
 
-// Missed implements provider.Armed.
+// Missed implements provider.Armed. The kernel skips a hit while it handles
+// another one's, or else the program while another one runs on the CPU.
 func (a *armed) Missed() (uint64, error) {
-	return provider.RecursionMisses(a.programs)
+	missed, err := provider.RecursionMisses(a.programs)
+	if err != nil {
+		return missed, err
+	}
+	for _, g := range a.groups {
+		n, err := g.Missed()
+		missed += n
+		if err != nil {
+			return missed, err
+		}
+	}
+	return missed, nil
 }
 
 // Close disarms every probe.
