@@ -205,7 +205,7 @@ func (r *reader) exited() bool {
 // round waits for records and prints them, and what was lost.
 func (r *reader) round() error {
 	set := r.session.settings
-	if err := r.rings.Wait(r.pause()); err != nil {
+	if err := r.rings.Wait(r.pause(), r.reading.left(set.Switchrate)); err != nil {
 		return err
 	}
 	if r.reading.due(set.Switchrate) || r.rings.Filling() {

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"time"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
 
 	"kinst/internal/record"
@@ -21,6 +19,9 @@ const (
 	// programs wake the reader only where it has caught up, so a reader that
 	// is behind costs them nothing.
 	batch = 4 * time.Millisecond
+
+	// burst is more than programs can write into a ring, in bytes a second.
+	burst = 200 << 20
 
 	// settle is how old a record must be before it is taken to be the oldest:
 	// a program may take that long from reading the clock to writing.
@@ -39,14 +40,16 @@ type RingOptions struct {
 type Rings struct {
 	opts    RingOptions
 	streams []*stream
+	busy    bool // the last reading found records
 	epoll   int
-	wake    int // an eventfd
+	wake    int           // an eventfd, for waiting with epoll
+	woken   chan struct{} // for waiting without
 }
 
 // NewRings reads from one ring per CPU: maps of type BPF_MAP_TYPE_RINGBUF,
 // indexed by the CPU's number. It does not take ownership of them.
 func NewRings(maps []*ebpf.Map, opts *RingOptions) (*Rings, error) {
-	r := &Rings{epoll: -1, wake: -1}
+	r := &Rings{epoll: -1, wake: -1, woken: make(chan struct{}, 1)}
 	if opts != nil {
 		r.opts = *opts
 	}
@@ -67,12 +70,11 @@ func (r *Rings) open(maps []*ebpf.Map) (err error) {
 		return err
 	}
 	for cpu, m := range maps {
-		reader, err := ringbuf.NewReader(m)
+		ring, err := openRing(m)
 		if err != nil {
 			return fmt.Errorf("CPU %d: %w", cpu, err)
 		}
-		reader.SetDeadline(time.Unix(1, 0)) // long gone: reading never waits
-		r.streams = append(r.streams, &stream{cpu: cpu, reader: reader})
+		r.streams = append(r.streams, &stream{cpu: cpu, ring: ring})
 		if err := r.poll(m.FD()); err != nil {
 			return fmt.Errorf("CPU %d: %w", cpu, err)
 		}
@@ -93,7 +95,7 @@ func (r *Rings) poll(fd int) error {
 func (r *Rings) Close() error {
 	var errs []error
 	for _, s := range r.streams {
-		errs = append(errs, s.reader.Close())
+		errs = append(errs, s.ring.close())
 	}
 	for _, fd := range []*int{&r.epoll, &r.wake} {
 		if *fd >= 0 {
@@ -107,10 +109,13 @@ func (r *Rings) Close() error {
 
 // Wait returns when there are records to Read, Wake was called, or the timeout
 // has passed (never, where it is below zero). It gives the first record's
-// successors a few milliseconds to come along.
-func (r *Rings) Wait(timeout time.Duration) error {
-	if r.pending() {
-		return r.sleep(shorter(timeout, batch))
+// successors a few milliseconds to come along. While records come it waits no
+// longer than it takes to fill a ring, nor longer than gather.
+func (r *Rings) Wait(timeout, gather time.Duration) error {
+	if r.busy || r.pending() {
+		r.busy = false
+		r.sleep(shorter(timeout, max(min(gather, r.filled()), batch)))
+		return nil
 	}
 	var events [1]unix.EpollEvent
 	n, err := unix.EpollWait(r.epoll, events[:], milliseconds(timeout))
@@ -120,7 +125,12 @@ func (r *Rings) Wait(timeout time.Duration) error {
 	case err != nil:
 		return fmt.Errorf("waiting for records: %w", err)
 	}
-	return r.sleep(shorter(timeout, batch))
+	if events[0].Fd == int32(r.wake) {
+		var count [8]byte
+		_, _ = unix.Read(r.wake, count[:]) // takes the wake-up back
+	}
+	r.sleep(shorter(timeout, batch))
+	return nil
 }
 
 // Settle waits until the programs that are under way have written. It is for
@@ -131,11 +141,20 @@ func (r *Rings) Settle() { time.Sleep(settle) }
 // full.
 func (r *Rings) Filling() bool {
 	for _, s := range r.streams {
-		if s.reader.AvailableBytes() > s.reader.BufferSize()/4 {
+		if s.ring.available() > s.ring.size()/4 {
 			return true
 		}
 	}
 	return false
+}
+
+// filled is how long it takes at least to fill a ring.
+func (r *Rings) filled() time.Duration {
+	size := math.MaxInt32
+	for _, s := range r.streams {
+		size = min(size, s.ring.size())
+	}
+	return time.Duration(size) * time.Second / burst
 }
 
 // Wake ends the Wait that is going on, or else the next one.
@@ -144,32 +163,32 @@ func (r *Rings) Wake() {
 	binary.NativeEndian.PutUint64(one[:], 1)
 	// It fails only where the counter is full, which wakes too.
 	_, _ = unix.Write(r.wake, one[:])
+	select {
+	case r.woken <- struct{}{}:
+	default: // so it is already
+	}
 }
 
 // pending reports whether records are waiting to be old enough.
 func (r *Rings) pending() bool {
 	for _, s := range r.streams {
-		if len(s.window) > 0 || s.reader.AvailableBytes() > 0 {
+		if len(s.window) > 0 || s.ring.available() > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// sleep waits for Wake or until the timeout has passed.
-func (r *Rings) sleep(timeout time.Duration) error {
-	fds := []unix.PollFd{{Fd: int32(r.wake), Events: unix.POLLIN}}
-	n, err := unix.Poll(fds, milliseconds(timeout))
-	switch {
-	case errors.Is(err, unix.EINTR):
-		return nil
-	case err != nil:
-		return fmt.Errorf("waiting for records: %w", err)
-	case n > 0:
-		var count [8]byte
-		_, _ = unix.Read(r.wake, count[:]) // takes the wake-up back
+// sleep waits for Wake or until the timeout has passed. While records come this
+// happens many times a second: a goroutine that waits costs the scheduler less
+// than a thread that does in the kernel.
+func (r *Rings) sleep(timeout time.Duration) {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case <-r.woken:
+	case <-timer.C:
 	}
-	return nil
 }
 
 func shorter(a, b time.Duration) time.Duration {
@@ -213,6 +232,13 @@ func (r *Rings) Flush(visit func(cpu int, data []byte) error) error {
 }
 
 func (r *Rings) read(limit uint64, visit func(cpu int, data []byte) error) error {
+	defer func() {
+		for _, s := range r.streams {
+			s.release()
+			r.busy = r.busy || s.passed
+			s.passed = false
+		}
+	}()
 	if r.opts.ByCPU || len(r.streams) == 1 {
 		for _, s := range r.streams {
 			if err := (&merge{s}).read(limit, visit); err != nil {
@@ -240,10 +266,7 @@ type merge []*stream
 func (m *merge) read(limit uint64, visit func(cpu int, data []byte) error) error {
 	some := (*m)[:0]
 	for _, s := range *m {
-		if err := s.fill(); err != nil {
-			return err
-		}
-		if len(s.window) > 0 {
+		if s.fill(); len(s.window) > 0 {
 			some = append(some, s)
 		}
 	}
@@ -289,55 +312,58 @@ const windowSize = 4
 // stream is the ring of one CPU, and its next records sorted by time.
 type stream struct {
 	cpu    int
-	reader *ringbuf.Reader
+	ring   *ring
 	window []timed
-	spare  []timed // without records; only their memory counts
+	passed bool // some were passed on
 }
 
 type timed struct {
-	time uint64
-	ringbuf.Record
+	time     uint64
+	position uint64 // in the ring
+	data     []byte
 }
 
 // fill takes records from the ring until the window is full or the ring empty.
-func (s *stream) fill() error {
-	for len(s.window) < windowSize && s.reader.AvailableBytes() > 0 {
-		var t timed
-		if n := len(s.spare); n > 0 {
-			t, s.spare = s.spare[n-1], s.spare[:n-1]
+func (s *stream) fill() {
+	for len(s.window) < windowSize {
+		data, position := s.ring.read()
+		if data == nil {
+			return
 		}
-		switch err := s.reader.ReadInto(&t.Record); {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			s.spare = append(s.spare, t)
-			continue // the end of an earlier reading; there is more by now
-		case err != nil:
-			return fmt.Errorf("reading the ring of CPU %d: %w", s.cpu, err)
-		}
-		t.time = 0 // too short to have a time: whoever gets it will complain
-		if len(t.RawSample) >= record.HeaderSize {
-			t.time = binary.NativeEndian.Uint64(t.RawSample[record.TimeOffset:])
+		t := timed{position: position, data: data} // too short to have a time: whoever gets it will complain
+		if len(data) >= record.HeaderSize {
+			t.time = binary.NativeEndian.Uint64(data[record.TimeOffset:])
 		}
 		s.window = append(s.window, t)
 		for i := len(s.window) - 1; i > 0 && s.window[i].time < s.window[i-1].time; i-- {
 			s.window[i], s.window[i-1] = s.window[i-1], s.window[i]
 		}
 	}
-	return nil
 }
 
 // run passes on the records up to a time.
 func (s *stream) run(limit uint64, visit func(cpu int, data []byte) error) error {
 	for len(s.window) > 0 && s.window[0].time <= limit {
 		t := s.window[0]
+		s.passed = true
 		s.window = s.window[:copy(s.window, s.window[1:])]
-		err := visit(s.cpu, t.RawSample)
-		s.spare = append(s.spare, t)
-		if err != nil {
+		if err := visit(s.cpu, t.data); err != nil {
 			return err
 		}
-		if err := s.fill(); err != nil {
-			return err
+		s.fill()
+		if s.ring.next-s.ring.released > uint64(s.ring.size()/8) {
+			s.release()
 		}
 	}
 	return nil
+}
+
+// release gives the memory of the records that were passed on back to the
+// programs.
+func (s *stream) release() {
+	position := s.ring.next
+	for _, t := range s.window {
+		position = min(position, t.position)
+	}
+	s.ring.release(position)
 }

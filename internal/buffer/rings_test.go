@@ -98,7 +98,7 @@ func TestRingsMergeByTime(t *testing.T) {
 			done = true
 		default:
 		}
-		if err := r.Wait(time.Second); err != nil {
+		if err := r.Wait(time.Second, 0); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Read(c.visit); err != nil {
@@ -161,7 +161,7 @@ func TestRingsLatency(t *testing.T) {
 		begin := time.Now()
 		var c tally
 		for c.count == 0 {
-			if err := r.Wait(time.Second); err != nil {
+			if err := r.Wait(time.Second, 0); err != nil {
 				t.Fatal(err)
 			}
 			if err := r.Read(c.visit); err != nil {
@@ -179,17 +179,17 @@ func TestRingsWake(t *testing.T) {
 	r := newRings(t, newProgram(t, 4096), nil)
 	r.Wake()
 	begin := time.Now()
-	if err := r.Wait(-1); err != nil {
+	if err := r.Wait(-1, 0); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
 		time.Sleep(20 * time.Millisecond)
 		r.Wake()
 	}()
-	if err := r.Wait(-1); err != nil {
+	if err := r.Wait(-1, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Wait(time.Millisecond); err != nil {
+	if err := r.Wait(time.Millisecond, 0); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(begin); took > 5*time.Second {

@@ -50,7 +50,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 	begin := time.Now()
 	for b.Loop() {
-		if err := r.Wait(time.Second); err != nil {
+		if err := r.Wait(time.Second, 0); err != nil {
 			b.Fatal(err)
 		}
 		if err := r.Read(visit); err != nil {

@@ -76,6 +76,9 @@ func (s Spec) sign(negative bool) string {
 }
 
 func (s Spec) appendInteger(dst []byte, prefix string, v uint64, base int, upper bool) []byte {
+	if s.Width == 0 && s.Precision < 0 && base != 8 && !upper && !s.Group {
+		return strconv.AppendUint(append(dst, prefix...), v, base)
+	}
 	var buf [96]byte
 	digits := strconv.AppendUint(buf[:0], v, base)
 	if upper {
