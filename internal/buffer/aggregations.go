@@ -15,10 +15,11 @@ import (
 	"kinst/internal/record"
 )
 
-// Aggregations reads the maps that the programs aggregate into: per-CPU hashes,
-// hashes where rows are too large for that, and per-CPU arrays for aggregations
-// by site. Its methods belong to one
-// goroutine; the programs go on meanwhile.
+// Aggregations reads the maps that the programs aggregate into: hashes whose
+// values have a row for each CPU, per-CPU hashes where such values would be
+// large, hashes with one row where that is too large for those, and per-CPU
+// arrays for aggregations by site. Its methods belong to one goroutine; the
+// programs go on meanwhile.
 //
 // Clearing must not lose what a program adds at that moment, so nothing is
 // written to the maps: what had been seen is remembered and taken away from what
@@ -42,12 +43,14 @@ func NewAggregations(aggs []*record.Agg, maps []*ebpf.Map) (*Aggregations, error
 	a := &Aggregations{}
 	for i, agg := range aggs {
 		s := &store{agg: agg, m: maps[i], cpus: cpus}
+		row := 8 * agg.Words
 		if s.m != nil && s.m.Type() == ebpf.Hash {
-			s.cpus = 1 // which all share
+			s.cpus = max(int(s.m.ValueSize())/row, 1) // in one value, or with one row for all
+			row *= s.cpus
 		}
-		if m := maps[i]; m != nil && (int(m.KeySize()) != agg.KeySize || int(m.ValueSize()) != 8*agg.Words) {
+		if m := maps[i]; m != nil && (int(m.KeySize()) != agg.KeySize || int(m.ValueSize()) != row) {
 			return nil, fmt.Errorf("the map of @%s has keys of %d bytes and values of %d, not %d and %d",
-				agg.Name, m.KeySize(), m.ValueSize(), agg.KeySize, 8*agg.Words)
+				agg.Name, m.KeySize(), m.ValueSize(), agg.KeySize, row)
 		}
 		a.stores = append(a.stores, s)
 	}
@@ -356,9 +359,9 @@ func (s *store) eachBatch(visit func(key []byte, values []int64)) error {
 	var cursor ebpf.MapBatchCursor
 	for first := true; ; {
 		keys := reflect.MakeSlice(keyType, count, count)
-		values := make([]int64, count*row)
+		values, elements := s.batchValues(count, row)
 		for {
-			n, err := s.m.BatchLookup(&cursor, keys.Interface(), values, nil)
+			n, err := s.m.BatchLookup(&cursor, keys.Interface(), elements, nil)
 			done := errors.Is(err, ebpf.ErrKeyNotExist)
 			if errors.Is(err, unix.ENOSPC) {
 				break // a bucket of the hash has more keys than that
@@ -380,6 +383,18 @@ func (s *store) eachBatch(visit func(key []byte, values []int64)) error {
 		}
 		count *= 2
 	}
+}
+
+// batchValues makes room for values of so many rows: words, and what they are for
+// BatchLookup, which takes those of per-CPU maps in a row but has an element for
+// each key of others.
+func (s *store) batchValues(count, row int) (words []int64, elements any) {
+	if s.m.Type() != ebpf.Hash {
+		words = make([]int64, count*row)
+		return words, words
+	}
+	rows := reflect.MakeSlice(reflect.SliceOf(reflect.ArrayOf(row, reflect.TypeFor[int64]())), count, count)
+	return unsafe.Slice((*int64)(rows.UnsafePointer()), count*row), rows.Interface()
 }
 
 // eachSingle is for kernels that cannot read in batches.

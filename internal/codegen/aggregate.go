@@ -22,6 +22,7 @@ func aggMap(index int) string { return fmt.Sprintf("%s%d", aggPrefix, index) }
 type aggregation struct {
 	*record.Agg
 	entries uint32
+	slots   int  // rows in a value of the map
 	atomic  bool // programs that update it may interrupt one another
 }
 
@@ -99,6 +100,7 @@ func (c *compiler) planAgg(index int, use aggUse) *record.Agg {
 	}
 	a.atomic = a.large() || mayInterrupt(use.units)
 	c.keyFields(a, use)
+	c.chooseSlots(a)
 	c.maps[aggMap(index)] = c.aggSpec(a)
 	return r
 }
@@ -117,10 +119,29 @@ func (c *compiler) aggSpec(a *aggregation) *ebpf.MapSpec {
 	switch {
 	case a.large():
 		m.Type = ebpf.Hash
-	case haveMemAlloc():
+		return m
+	case a.slots > 1:
+		m.Type = ebpf.Hash
+		m.ValueSize *= uint32(a.slots)
+	}
+	if haveMemAlloc() {
 		m.Flags = unix.BPF_F_NO_PREALLOC
 	}
 	return m
+}
+
+// slotLimit is the largest entry that the kernel allocates as fast as small
+// ones: those that its bpf_mem_alloc takes from a slab.
+const slotLimit = 4096
+
+// chooseSlots decides whether the rows of all CPUs are one entry of a map that
+// all share, in a slot for each. A new key then costs a tenth of what it costs in
+// a per-CPU map, which asks the kernel's allocator of per-CPU memory for it.
+func (c *compiler) chooseSlots(a *aggregation) {
+	a.slots = 1
+	if !a.BySite && !a.large() && hashOverhead+a.KeySize+8*a.Words*c.opts.CPUs <= slotLimit {
+		a.slots = c.opts.CPUs
+	}
 }
 
 // mayInterrupt reports whether programs of the units can run at once on a CPU.
@@ -234,13 +255,19 @@ func (g *generator) row(a *aggregation, key region, none label) reg {
 	row := g.call(asm.FnMapLookupElem, g.mapPtr(name), g.addr(key))
 	found := g.newLabel()
 	g.jumpIfImm(asm.JNE, w64, row, 0, found)
-	zeros := g.mapValue(globalsMap, g.zeros(8*a.Words))
+	zeros := g.mapValue(globalsMap, g.zeros(8*a.Words*a.slots))
 	g.call(asm.FnMapUpdateElem, g.mapPtr(name), g.addr(key), zeros, g.constant(uint64(ebpf.UpdateNoExist), w64))
 	g.move(row, g.call(asm.FnMapLookupElem, g.mapPtr(name), g.addr(key)), w64)
 	g.jumpIfImm(asm.JNE, w64, row, 0, found)
 	g.lost(record.LossAggregations)
 	g.jump(none)
 	g.place(found)
+	if a.slots > 1 {
+		cpu := g.call(asm.FnGetSmpProcessorId)
+		g.jumpIfImm(asm.JGE, w64, cpu, int64(a.slots), none)
+		g.aluImm(asm.Mul, w64, cpu, int64(8*a.Words))
+		g.alu(asm.Add, w64, row, cpu)
+	}
 	return row
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -355,11 +356,10 @@ func (r *run) rows(agg *record.Agg) []string {
 	}
 	it := m.Iterate()
 	for it.Next(&key, values) {
-		sum := make([]int64, agg.Words)
-		for _, row := range rows {
-			for i := range sum {
-				sum[i] += int64(binary.NativeEndian.Uint64(row[8*i:]))
-			}
+		sum, n := make([]int64, agg.Words), 0
+		for word := range slices.Chunk(slices.Concat(rows...), 8) {
+			sum[n%agg.Words] += int64(binary.NativeEndian.Uint64(word))
+			n++
 		}
 		var words []string
 		for i, w := range sum {
