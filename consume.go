@@ -254,6 +254,7 @@ func (r *reader) reportLosses() error {
 	if err := r.losses.Report(r.consumer.Lost); err != nil {
 		return err
 	}
+	r.consumer.Overflown()
 	missed, err := r.session.countMissed()
 	if err != nil {
 		return err
@@ -299,6 +300,7 @@ func (r *reader) finish() error {
 	if err := r.policy.finish(); err != nil {
 		return err
 	}
+	r.consumer.Overflown()
 	if err := r.consumer.Flush(); err != nil {
 		return err
 	}

@@ -77,12 +77,15 @@ type Consumer struct {
 	prefixes []string // by probe
 	flow     flow
 	specs    map[uint32]*speculation
-	aggs     []aggState
-	symbols  symbolCache
-	exited   bool
-	status   int
-	scratch  []byte
-	json     []byte // of a record, while nothing else needs it
+	// overflown is how many records found no room in a speculation since that
+	// was last reported.
+	overflown uint64
+	aggs      []aggState
+	symbols   symbolCache
+	exited    bool
+	status    int
+	scratch   []byte
+	json      []byte // of a record, while nothing else needs it
 }
 
 // New returns a Consumer that writes to w. It fails where the layout does not

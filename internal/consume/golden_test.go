@@ -215,9 +215,11 @@ func goldenSpeculation(t *testing.T) string {
 	s.fire(0, 0, two)
 	s.fire(0, 0, none)
 	s.fire(1, 0, plain)
-	for range 4 {
-		s.fire(1, 1, one) // the last one finds no room
+	for range 5 {
+		s.fire(1, 1, one) // the last two find no room
 	}
+	s.c.Overflown()
+	s.c.Overflown()
 	s.fire(0, 1, discard)
 	s.fire(0, 1, commit)
 	s.fire(0, 1, commit)

@@ -59,6 +59,13 @@ func (c *Consumer) Lost(cpu int, loss record.Loss, count uint64) {
 	c.report(r)
 }
 
+// Overflown reports the records that found no room in a speculation since the
+// last report.
+func (c *Consumer) Overflown() {
+	c.Lost(-1, record.LossSpeculations, c.overflown)
+	c.overflown = 0
+}
+
 // Missed reports probe firings that the kernel skipped because a program was
 // already running on that CPU, or because it ran out of return probes.
 func (c *Consumer) Missed(count uint64) {

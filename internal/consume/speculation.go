@@ -31,7 +31,7 @@ func (c *Consumer) speculate(e event) {
 		c.specs[id] = s
 	}
 	if c.opts.SpecSize > 0 && s.size+len(e.data) > c.opts.SpecSize {
-		c.Lost(e.cpu, record.LossSpeculations, 1)
+		c.overflown++
 		return
 	}
 	s.size += len(e.data)
