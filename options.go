@@ -75,7 +75,7 @@ func NewSettings() *Settings {
 		Bufsize: 4 << 20, Bufpolicy: "switch", Bufresize: "auto",
 		Aggsize: 4 << 20, Dynvarsize: 4 << 20, Strsize: 256,
 		Nspec: 1, Specsize: 32 << 10,
-		Switchrate: 20 * time.Millisecond, Statusrate: time.Second, Cleanrate: time.Second,
+		Switchrate: 50 * time.Millisecond, Statusrate: time.Second, Cleanrate: time.Second,
 		Stackframes: 20, Ustackframes: 20, Jstackframes: 50, Jstackstrsize: 512, Stackindent: 14,
 		CPU: -1, Temporal: true, Demangle: true, Oformat: "text", Sites: "auto",
 		Cpppath: "cpp", Stdc: "a",

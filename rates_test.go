@@ -26,7 +26,7 @@ func TestSwitchrate(t *testing.T) {
 		set         []string
 		least, most int // writes
 	}{
-		{"default", ticks, nil, 20, 200},
+		{"default", ticks, nil, 8, 200},
 		{"set", ticks, []string{"switchrate=400ms"}, 2, 6},
 		{"setopt", `BEGIN {setopt("switchrate", "400ms");} ` + ticks, nil, 2, 7},
 		{"longer than the run", ticks, []string{"switchrate=1min"}, 1, 4},

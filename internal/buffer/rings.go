@@ -20,8 +20,9 @@ const (
 	// is behind costs them nothing.
 	batch = 4 * time.Millisecond
 
-	// burst is more than programs can write into a ring, in bytes a second.
-	burst = 200 << 20
+	// burst is how much programs may write into a ring when they suddenly begin
+	// to write much, in bytes a second, so that it holds it.
+	burst = 80 << 20
 
 	// settle is how old a record must be before it is taken to be the oldest:
 	// a program may take that long from reading the clock to writing.
@@ -40,7 +41,9 @@ type RingOptions struct {
 type Rings struct {
 	opts    RingOptions
 	streams []*stream
-	busy    bool // the last reading found records
+	busy    bool          // the last reading found records
+	began   time.Time     // when what will be read next began to gather
+	pace    time.Duration // how long the fastest ring took to be a quarter full
 	epoll   int
 	wake    int           // an eventfd, for waiting with epoll
 	woken   chan struct{} // for waiting without
@@ -109,12 +112,12 @@ func (r *Rings) Close() error {
 
 // Wait returns when there are records to Read, Wake was called, or the timeout
 // has passed (never, where it is below zero). It gives the first record's
-// successors a few milliseconds to come along. While records come it waits no
-// longer than it takes to fill a ring, nor longer than gather.
+// successors a few milliseconds to come along. While records come it waits so
+// long that no ring gets full, but no longer than gather.
 func (r *Rings) Wait(timeout, gather time.Duration) error {
 	if r.busy || r.pending() {
 		r.busy = false
-		r.sleep(shorter(timeout, max(min(gather, r.filled()), batch)))
+		r.sleep(shorter(timeout, max(min(gather, r.pace, r.filled()), batch)))
 		return nil
 	}
 	var events [1]unix.EpollEvent
@@ -125,6 +128,7 @@ func (r *Rings) Wait(timeout, gather time.Duration) error {
 	case err != nil:
 		return fmt.Errorf("waiting for records: %w", err)
 	}
+	r.began = time.Now()
 	if events[0].Fd == int32(r.wake) {
 		var count [8]byte
 		_, _ = unix.Read(r.wake, count[:]) // takes the wake-up back
@@ -148,7 +152,18 @@ func (r *Rings) Filling() bool {
 	return false
 }
 
-// filled is how long it takes at least to fill a ring.
+// measure notes how fast the rings fill.
+func (r *Rings) measure() {
+	elapsed := min(time.Since(r.began), time.Second)
+	r.pace = time.Second
+	for _, s := range r.streams {
+		if n := s.ring.available(); n > 0 {
+			r.pace = min(r.pace, elapsed*time.Duration(s.ring.size()/4)/time.Duration(n))
+		}
+	}
+}
+
+// filled is how long it takes a burst to fill a ring.
 func (r *Rings) filled() time.Duration {
 	size := math.MaxInt32
 	for _, s := range r.streams {
@@ -232,7 +247,9 @@ func (r *Rings) Flush(visit func(cpu int, data []byte) error) error {
 }
 
 func (r *Rings) read(limit uint64, visit func(cpu int, data []byte) error) error {
+	r.measure()
 	defer func() {
+		r.began = time.Now()
 		for _, s := range r.streams {
 			s.release()
 			r.busy = r.busy || s.passed
