@@ -45,6 +45,7 @@ test: setup build kernels lint
 	$(GO) test -timeout 30m ./...
 
 bench: setup build kernels
+	@scripts/install bpftrace:bpftrace
 	bench/run
 
 lint:
