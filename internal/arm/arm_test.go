@@ -159,6 +159,104 @@ func TestCancelTakesOut(t *testing.T) {
 	}
 }
 
+// The first sites of all events come before the others, also where the kernel
+// refuses some.
+func TestFirstSitesFirst(t *testing.T) {
+	k := openKernel(t)
+	s := openSession(t, k)
+	s.perEvent = 20
+	sites := sitesOf(t, k, "do_sys_openat2")
+	inside := sites[1] // no instruction
+	for l := listing(t, k, "do_sys_openat2"); ; inside.Offset++ {
+		if _, ok := l.Find(inside.Addr()); !ok {
+			break
+		}
+	}
+	sites = slices.Insert(sites, 20, inside, inside)
+	sites[21].Offset = 1 << 28
+	c := kprobeCounter(t)
+	g, refused := mustArm(t, s, sites, c.prog)
+	if len(refused) != 2 || refused[0].Site != sites[20] || refused[1].Site != sites[21] {
+		t.Errorf("refused: %s", describe(refused))
+	}
+	lines := strings.Split(strings.TrimSpace(definitions(t)), "\n")
+	if len(lines) != len(sites)-2 {
+		t.Errorf("%d sites are defined, not %d", len(lines), len(sites)-2)
+	}
+	first := make(map[string]bool)
+	for i, line := range lines {
+		name, _, _ := strings.Cut(line, " ")
+		if i >= len(g.events) && !first[name] || i < len(g.events) && first[name] {
+			t.Errorf("line %d of the definitions, of %d events, is %s", i, len(g.events), line)
+		}
+		first[name] = true
+	}
+	if want := (len(sites) + 19) / 20; len(g.events) != want {
+		t.Errorf("%d events, not %d", len(g.events), want)
+	}
+}
+
+// Somebody unmounts tracefs: what is armed keeps counting, more can be armed,
+// and all is taken out.
+func TestTracefsUnmounted(t *testing.T) {
+	const dir = "/sys/kernel/tracing"
+	k := openKernel(t)
+	s := openSession(t, k)
+	c := kprobeCounter(t)
+	sites := sitesOf(t, k, "vfs_read")
+	g, _ := mustArm(t, s, sites[:20], c.prog)
+	if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+		t.Fatal(err)
+	}
+	mountAgain := func() {
+		if err := unix.Mount("tracefs", dir, "tracefs", 0, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mounted := false
+	t.Cleanup(func() {
+		if !mounted {
+			mountAgain()
+		}
+	})
+	before := c.at(t, sites[2].Addr())
+	readZeros(t, 100)
+	if n := c.at(t, sites[2].Addr()) - before; n < 100 {
+		t.Errorf("%d executions counted of 100", n)
+	}
+	if missed, err := g.Missed(); err != nil || missed != 0 {
+		t.Errorf("missed %d, %v", missed, err)
+	}
+	// In the middle of an instruction: the kernel's words come from tracefs too.
+	inside := sites[2]
+	inside.Offset++
+	more, refused := mustArm(t, s, []Site{sites[21], inside}, c.prog)
+	if len(refused) != 1 || !strings.Contains(refused[0].Error(), "the kernel says") {
+		t.Errorf("refused: %s", describe(refused))
+	}
+	before = c.at(t, sites[21].Addr())
+	readZeros(t, 100)
+	if n := c.at(t, sites[21].Addr()) - before; n < 100 {
+		t.Errorf("%d executions counted of 100 at what was armed since", n)
+	}
+	if err := errors.Join(g.Disarm(), more.Disarm()); err != nil {
+		t.Error(err)
+	}
+	other := openSession(t, k) // finds one of its own
+	g, _ = mustArm(t, other, sites[:1], c.prog)
+	if err := g.Disarm(); err != nil {
+		t.Error(err)
+	}
+	if removed, err := Clean(); err != nil || len(removed) > 0 {
+		t.Errorf("cleaning removed %v, %v", removed, err)
+	}
+	mountAgain()
+	mounted = true
+	if left := armed(t) + definitions(t); left != "" {
+		t.Errorf("left:\n%.500s", left)
+	}
+}
+
 func TestNoSuchKernelText(t *testing.T) {
 	k := openKernel(t)
 	s := openSession(t, k)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -21,13 +20,14 @@ import (
 type event struct {
 	session *Session
 	name    string // GROUP/EVENT
+	pending []Site // that the kernel has not been asked for yet
 	sites   int    // how many the kernel has taken
 	active  int    // of returns: how many the kernel waits for at a time
 	perf    []int  // descriptors of the perf events that enable it
 }
 
-func openEvents(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "kprobe_events"), os.O_WRONLY|os.O_APPEND, 0)
+func openEvents(tracefs *os.Root) (*os.File, error) {
+	f, err := tracefs.OpenFile("kprobe_events", os.O_WRONLY|os.O_APPEND, 0)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("this kernel has no kprobes: %w; it takes one built with CONFIG_KPROBE_EVENTS", err)
@@ -41,10 +41,10 @@ func openEvents(dir string) (*os.File, error) {
 // have to differ.
 var eventCount atomic.Uint64
 
-func (s *Session) newEvent() *event {
+func (s *Session) newEvent(sites []Site) *event {
 	// kprobe_profile has no more than the event's own name, which is to be the
 	// only one.
-	return &event{session: s, name: fmt.Sprintf("%s/s%d_%d", s.owner.group(), os.Getpid(), eventCount.Add(1))}
+	return &event{session: s, pending: sites, name: fmt.Sprintf("%s/s%d_%d", s.owner.group(), os.Getpid(), eventCount.Add(1))}
 }
 
 // kind is what a site is in the language of kprobe_events.
@@ -55,47 +55,69 @@ func (e *event) kind(s Site) string {
 	return "p"
 }
 
+// A definition is the making of a group's events.
+type definition struct {
+	ctx     context.Context
+	tried   int // sites that the kernel has been asked for
+	refused []Refusal
+	done    func(tried int)
+}
+
 // writeLines is how many lines go into one write. More would not be faster,
 // a site takes the kernel a millisecond, but a write cannot be interrupted.
 const writeLines = 16
 
-// define makes the event out of the sites and returns those that the kernel
-// refused.
-func (e *event) define(ctx context.Context, sites []Site, progress func(done int)) ([]Refusal, error) {
-	var refused []Refusal
-	var buf strings.Builder
-	for done := 0; done < len(sites); {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+// begin makes the event, with the first of its sites that the kernel takes.
+func (e *event) begin(d *definition) error {
+	for e.sites == 0 && len(e.pending) > 0 {
+		if err := e.define(d, 1); err != nil {
+			return err
 		}
-		part := sites[done:min(done+writeLines, len(sites))]
-		buf.Reset()
-		lines := make([]string, len(part))
-		for i, site := range part {
-			place, err := e.session.kernel.Place(site.Module, site.Addr())
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", site, err)
-			}
-			lines[i] = e.kind(site) + ":" + e.name + " " + place
-			buf.WriteString(lines[i])
-			buf.WriteByte('\n')
-		}
-		taken, reason := e.write(buf.String(), lines)
-		e.sites += taken
-		done += taken
-		if reason != nil {
-			refused = append(refused, Refusal{part[taken], reason})
-			done++
-		}
-		progress(done)
 	}
-	return refused, nil
+	return nil
 }
 
-// write appends the lines, whose text is also in all, and returns how many of
-// them the kernel took before it refused one, and the reason why it did.
-func (e *event) write(all string, lines []string) (taken int, refusal error) {
-	_, err := e.session.events.WriteString(all)
+// complete adds the rest of the sites.
+func (e *event) complete(d *definition) error {
+	for len(e.pending) > 0 {
+		if err := e.define(d, writeLines); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// define adds at most so many of the pending sites, up to the first that the
+// kernel refuses.
+func (e *event) define(d *definition, most int) error {
+	if err := d.ctx.Err(); err != nil {
+		return err
+	}
+	part := e.pending[:min(most, len(e.pending))]
+	lines := make([]string, len(part))
+	for i, site := range part {
+		place, err := e.session.kernel.Place(site.Module, site.Addr())
+		if err != nil {
+			return fmt.Errorf("%s: %w", site, err)
+		}
+		lines[i] = e.kind(site) + ":" + e.name + " " + place + "\n"
+	}
+	tried, reason := e.write(lines)
+	e.sites += tried
+	if reason != nil {
+		d.refused = append(d.refused, Refusal{part[tried], reason})
+		tried++
+	}
+	e.pending = e.pending[tried:]
+	d.tried += tried
+	d.done(d.tried)
+	return nil
+}
+
+// write appends the lines and returns how many of them the kernel took before
+// it refused one, and the reason why it did.
+func (e *event) write(lines []string) (taken int, refusal error) {
+	_, err := e.session.events.WriteString(strings.Join(lines, ""))
 	if err == nil {
 		return len(lines), nil
 	}
@@ -106,7 +128,7 @@ func (e *event) write(all string, lines []string) (taken int, refusal error) {
 	}
 	for i, line := range lines {
 		// Those that are in are refused now too, as existing.
-		_, err := e.session.events.WriteString(line + "\n")
+		_, err := e.session.events.WriteString(line)
 		if err != nil && !errors.Is(err, unix.EEXIST) {
 			return i, withWords(err, "")
 		}
@@ -146,7 +168,7 @@ func attach(fd int, prog *ebpf.Program) error {
 }
 
 func (e *event) id() (uint64, error) {
-	text, err := os.ReadFile(filepath.Join(e.session.dir, "events", e.name, "id"))
+	text, err := e.session.tracefs.ReadFile("events/" + e.name + "/id")
 	if err != nil {
 		return 0, fmt.Errorf("the event that holds the sites is gone: %w", err)
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,31 +21,36 @@ type Group struct {
 }
 
 // eventSites is how many sites one tracefs event takes at most. Adding a site
-// the kernel goes through the sites of its event (has_same_kprobe), and
-// through the events before it: few large events and many small ones both
-// cost quadratic time. It also bounds the time that enabling and removing
-// take, which cannot be interrupted.
+// the kernel goes through all sites that there are, up to the first one of its
+// event (find_trace_kprobe), and then through those of the event
+// (has_same_kprobe). The first sites of all events are therefore defined before
+// the others: the one way is as long as there are events, the other as there
+// are sites in one. It also bounds the time that enabling and removing take,
+// which cannot be interrupted.
 const eventSites = 1000
 
 func (g *Group) arm(ctx context.Context, progs []*ebpf.Program, sites []Site, progress func(done, total int)) ([]Refusal, error) {
-	var refused []Refusal
-	done := 0
+	d := definition{ctx: ctx, done: func(n int) { progress(n, len(sites)) }}
 	// An event has sites of one kind.
 	places, returns := split(sites)
 	for _, kind := range [][]Site{places, returns} {
-		for part := range slices.Chunk(kind, eventSites) {
-			e := g.session.newEvent()
+		for part := range slices.Chunk(kind, g.session.perEvent) {
+			e := g.session.newEvent(part)
 			e.active = maxActive(len(returns))
 			g.events = append(g.events, e)
-			r, err := e.define(ctx, part, func(n int) { progress(done+n, len(sites)) })
-			if err != nil {
-				return nil, err
-			}
-			refused = append(refused, r...)
-			done += len(part)
 		}
 	}
-	return refused, g.enable(ctx, progs)
+	for _, e := range g.events {
+		if err := e.begin(&d); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range g.events {
+		if err := e.complete(&d); err != nil {
+			return nil, err
+		}
+	}
+	return d.refused, g.enable(ctx, progs)
 }
 
 // maxActive is how many invocations of a function the kernel watches at a time
@@ -117,8 +120,8 @@ func (g *Group) profile() (hits, missed uint64, err error) {
 	if len(g.events) == 0 {
 		return 0, 0, nil
 	}
-	file := filepath.Join(g.session.dir, "kprobe_profile")
-	text, err := os.ReadFile(file)
+	const file = "kprobe_profile"
+	text, err := g.session.tracefs.ReadFile(file)
 	if err != nil {
 		return 0, 0, fmt.Errorf("counting the hits: %w", err)
 	}

@@ -1,11 +1,14 @@
 package arm
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,8 +24,11 @@ import (
 // victimVariable makes this binary arm and disarm sites until it is killed.
 const victimVariable = "KINST_ARM_VICTIM"
 
-// victim arms the functions that the variable names, says so, waits a little,
-// disarms, and begins again.
+// phases are what a victim does in turn, and says that it begins with.
+var phases = []string{"arming", "tracing", "disarming"}
+
+// victim arms the functions that the variable names, waits a little, disarms,
+// and begins again.
 func victim() {
 	if err := suffer(strings.Fields(os.Getenv(victimVariable))); err != nil {
 		fmt.Println(err)
@@ -65,20 +71,23 @@ func suffer(names []string) error {
 		}
 	}
 	for {
+		fmt.Println(phases[0])
 		g, _, err := s.Arm(context.Background(), []*ebpf.Program{prog}, sites, nil)
 		if err != nil {
 			return err
 		}
-		fmt.Println("armed")
+		fmt.Println(phases[1])
 		time.Sleep(100 * time.Millisecond)
+		fmt.Println(phases[2])
 		if err := g.Disarm(); err != nil {
 			return err
 		}
 	}
 }
 
-// startVictim starts a victim and waits until it has armed its sites once.
-func startVictim(t *testing.T, names string) *exec.Cmd {
+// startVictim starts a victim and waits until it begins with a phase, having
+// armed its sites once.
+func startVictim(t *testing.T, names, phase string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), victimVariable+"="+names)
@@ -89,18 +98,19 @@ func startVictim(t *testing.T, names string) *exec.Cmd {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	said := make([]byte, 200)
-	n, err := out.Read(said)
-	if err != nil || string(said[:n]) != "armed\n" {
-		t.Fatalf("the victim said %q, %v", said[:n], err)
-	}
-	go func() {
-		for {
-			if _, err := out.Read(said); err != nil {
-				return
-			}
+	lines := bufio.NewScanner(out)
+	for seen := 0; ; {
+		if !lines.Scan() {
+			t.Fatalf("the victim ended: %v", lines.Err())
 		}
-	}()
+		if !slices.Contains(phases, lines.Text()) {
+			t.Fatalf("the victim said %q", lines.Text())
+		}
+		if seen++; seen >= 2 && lines.Text() == phase {
+			break
+		}
+	}
+	go io.Copy(io.Discard, out)
 	return cmd
 }
 
@@ -129,6 +139,15 @@ func guardians(t *testing.T) (pids []int) {
 		}
 	}
 	return pids
+}
+
+func killGuardians(t *testing.T) {
+	t.Helper()
+	for _, pid := range guardians(t) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // settings are the values of the knobs that sessions turn.
@@ -164,18 +183,32 @@ func enabledProbes(t testing.TB) string {
 
 const victimFunctions = "do_sys_openat2"
 
+// kills is how many victims a test kills. The kernels and the tests that do make
+// more than 50.
+const kills = 13
+
+// startAndKill kills a victim at some moment of the n-th phase, which begins
+// after it has been told of.
+func startAndKill(t *testing.T, n int, afterStart func()) {
+	t.Helper()
+	phase := n % len(phases)
+	cmd := startVictim(t, victimFunctions, phases[phase])
+	afterStart()
+	long := []int{300, 100, 60} // milliseconds under emulation
+	time.Sleep(time.Duration(rand.IntN(long[phase])) * time.Millisecond)
+	kill(t, cmd)
+	if text := enabledProbes(t); text != "" {
+		t.Errorf("armed after the kill while %s:\n%.500s", phases[phase], text)
+	}
+}
+
 // A session that is killed leaves no armed site, and its guardian cleans up
 // the rest.
 func TestKilledWithGuardian(t *testing.T) {
 	openKernel(t)
 	was := settings(t)
-	for i := range 13 {
-		cmd := startVictim(t, victimFunctions)
-		time.Sleep(time.Duration(rand.IntN(700)) * time.Millisecond)
-		kill(t, cmd)
-		if text := enabledProbes(t); text != "" {
-			t.Errorf("armed after the kill:\n%.500s", text)
-		}
+	for i := range kills {
+		startAndKill(t, i, func() {})
 		deadline := time.Now().Add(20 * time.Second)
 		for len(guardians(t)) > 0 {
 			if time.Now().After(deadline) {
@@ -195,18 +228,8 @@ func TestKilledWithoutGuardian(t *testing.T) {
 	k := openKernel(t)
 	was := settings(t)
 	turned := 0
-	for i := range 13 {
-		cmd := startVictim(t, victimFunctions)
-		for _, pid := range guardians(t) {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-		}
-		time.Sleep(time.Duration(rand.IntN(700)) * time.Millisecond)
-		kill(t, cmd)
-		if text := enabledProbes(t); text != "" {
-			t.Errorf("armed after the kill:\n%.500s", text)
-		}
+	for i := range kills {
+		startAndKill(t, i, func() { killGuardians(t) })
 		for path, value := range settings(t) {
 			if value != was[path] {
 				turned++
@@ -233,15 +256,11 @@ func TestKilledWithoutGuardian(t *testing.T) {
 func TestCleanSparesTheLiving(t *testing.T) {
 	k := openKernel(t)
 	was := settings(t)
-	dead, living := startVictim(t, "vfs_read"), openSession(t, k)
+	dead, living := startVictim(t, "vfs_read", phases[1]), openSession(t, k)
 	c := kprobeCounter(t)
 	sites := sitesOf(t, k, "vfs_read")
 	mustArm(t, living, sites, c.prog)
-	for _, pid := range guardians(t) {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-	}
+	killGuardians(t)
 	kill(t, dead)
 	removed, err := Clean()
 	if err != nil {

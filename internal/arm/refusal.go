@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -23,7 +22,7 @@ func (r Refusal) Unwrap() error { return r.Err }
 // that was refused, and for what the kernel said of it. It returns index -1
 // where none is in the log, which keeps the last eight errors of everybody.
 func (s *Session) refusedCommand(commands []string) (index int, words string) {
-	text, err := os.ReadFile(filepath.Join(s.dir, "error_log"))
+	text, err := s.tracefs.ReadFile("error_log")
 	if err != nil {
 		return -1, "" // it exists since Linux 5.2
 	}
@@ -48,7 +47,7 @@ func findRefused(log string, commands []string) (index int, words string) {
 			continue
 		}
 		for i, c := range commands {
-			if c == command {
+			if strings.TrimSuffix(c, "\n") == command {
 				index, words = i, said
 			}
 		}

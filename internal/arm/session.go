@@ -15,11 +15,12 @@ import (
 // A Session arms sites for one process. Its methods may be called from
 // several goroutines; arming is done one group after the other.
 type Session struct {
-	kernel *kernel.Kernel
-	dir    string   // tracefs
-	events *os.File // kprobe_events, opened for appending
-	owner  owner
-	knobs  knobs
+	kernel   *kernel.Kernel
+	tracefs  *os.Root // held open: it may be unmounted meanwhile
+	events   *os.File // kprobe_events, opened for appending
+	owner    owner
+	knobs    knobs
+	perEvent int // sites: eventSites but in tests
 
 	mu       sync.Mutex
 	groups   map[*Group]struct{}
@@ -32,22 +33,27 @@ func Open(k *kernel.Kernel) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := openEvents(dir)
+	self, err := selfOwner()
 	if err != nil {
 		return nil, err
 	}
-	self, err := selfOwner()
+	tracefs, err := os.OpenRoot(dir)
 	if err != nil {
-		events.Close()
+		return nil, err
+	}
+	events, err := openEvents(tracefs)
+	if err != nil {
+		tracefs.Close()
 		return nil, err
 	}
 	s := &Session{
-		kernel: k,
-		dir:    dir,
-		events: events,
-		owner:  self,
-		knobs:  knobs{stateDir, self},
-		groups: map[*Group]struct{}{},
+		kernel:   k,
+		tracefs:  tracefs,
+		events:   events,
+		owner:    self,
+		knobs:    knobs{stateDir, self},
+		perEvent: eventSites,
+		groups:   map[*Group]struct{}{},
 	}
 	// What cannot be removed now is no reason not to trace.
 	_, _ = s.knobs.restoreAll()
@@ -65,7 +71,7 @@ func (s *Session) Close() error {
 	}
 	s.guardian.dismiss()
 	s.guardian = nil
-	errs = append(errs, s.events.Close())
+	errs = append(errs, s.events.Close(), s.tracefs.Close())
 	return errors.Join(errs...)
 }
 
@@ -85,10 +91,7 @@ func (s *Session) Arm(ctx context.Context, progs []*ebpf.Program, sites []Site, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sites = distinct(sites)
-	if len(sites) > fewSites && s.guardian == nil {
-		// Without one, the next session would clean up after this.
-		s.guardian, _ = startGuardian()
-	}
+	s.guard(len(sites))
 	g := &Group{session: s}
 	refused, err := g.arm(ctx, progs, sites, progress)
 	if err != nil {
@@ -96,6 +99,28 @@ func (s *Session) Arm(ctx context.Context, progs []*ebpf.Program, sites []Site, 
 	}
 	s.groups[g] = struct{}{}
 	return g, refused, nil
+}
+
+// guard sees to it that there is a guardian if so many sites need one.
+func (s *Session) guard(sites int) {
+	if sites > fewSites && s.guardian == nil {
+		// Without one, the next session would clean up after this.
+		s.guardian, _ = startGuardian()
+	}
+}
+
+// Hurry makes it fast to put in or take out groups with so many sites in all, one
+// after the other, until done is called. Each alone is fast without it; but behind
+// the first the kernel would begin to optimize its sites, with a lock held that the
+// next one needs.
+func (s *Session) Hurry(sites int) (done func()) {
+	if sites <= fewSites {
+		return func() {}
+	}
+	s.mu.Lock()
+	s.guard(sites)
+	s.mu.Unlock()
+	return s.knobs.turn(expedited, unoptimized)
 }
 
 // distinct returns the sites without those which an earlier one has the

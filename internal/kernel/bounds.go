@@ -89,7 +89,7 @@ func (l *Listing) isApart(first int) bool {
 		if !ok {
 			return false
 		}
-		for _, p := range pairs {
+		for _, p := range pairs.from(l.Insts[0].Addr, l.End()) {
 			if crosses(p.code, p.target) {
 				return false
 			}

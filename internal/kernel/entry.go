@@ -36,7 +36,7 @@ func (k *Kernel) Entries(arch *isa.Arch, module, pattern string) ([]Entry, error
 	if err != nil {
 		return nil, err
 	}
-	black := mergeSpans(k.blacklist())
+	black := k.blacklist()
 	w := window{kernel: k}
 	entries := make([]Entry, 0, len(functions))
 	for _, f := range functions {

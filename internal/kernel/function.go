@@ -3,6 +3,7 @@ package kernel
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strconv"
@@ -93,25 +94,9 @@ func (k *Kernel) FunctionAt(addr uint64) (Function, error) {
 }
 
 func (s *Symbols) functions(module, pattern string) []Function {
-	glob := strings.ContainsAny(pattern, `*?[\`)
-	matches := func(name string) bool {
-		switch {
-		case !glob:
-			return name == pattern
-		case isMark(name):
-			return false
-		}
-		ok, _ := path.Match(pattern, name)
-		return ok
-	}
-	if pattern == "" {
-		matches = func(name string) bool { return !isMark(name) }
-	}
+	candidates, matches := s.candidates(pattern)
 	var functions []Function
-	for i := range s.syms {
-		if !matches(s.syms[i].name) {
-			continue
-		}
+	for i := range candidates {
 		f, ok := s.function(i, matches)
 		if !ok || module != "" && f.Module != module {
 			continue
@@ -122,6 +107,32 @@ func (s *Symbols) functions(module, pattern string) []Function {
 		functions = append(functions, f)
 	}
 	return functions
+}
+
+// candidates goes through the indexes of the symbols whose name matches a
+// pattern.
+func (s *Symbols) candidates(pattern string) (indexes iter.Seq[int], matches func(name string) bool) {
+	switch {
+	case pattern == "":
+		matches = func(name string) bool { return !isMark(name) }
+	case !strings.ContainsAny(pattern, `*?[\`):
+		return s.named(pattern), func(name string) bool { return name == pattern }
+	default:
+		matches = func(name string) bool {
+			if isMark(name) {
+				return false
+			}
+			ok, _ := path.Match(pattern, name)
+			return ok
+		}
+	}
+	return func(yield func(int) bool) {
+		for i := range s.syms {
+			if matches(s.syms[i].name) && !yield(i) {
+				return
+			}
+		}
+	}, matches
 }
 
 // isMark tells symbols that stand for no code of their own: with call padding

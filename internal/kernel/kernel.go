@@ -21,11 +21,12 @@ type Kernel struct {
 	btf     func() (*btf.Spec, error)
 
 	kprobeOffsets func() (*kprobeOffsets, error)
-	blacklist     func() []span
+	blacklist     func() []span          // merged
+	redirected    func() map[string]bool // functions, by name
 
 	mu         sync.Mutex
 	siteTables map[string]*siteTables // by module
-	pairs      map[pairKey][]codePair // nil for tables that cannot be read
+	pairs      map[pairKey]*codePairs // nil for tables that cannot be read
 	emulators  map[string]bool        // see assumesLen
 	anchors    map[string]anchor      // by module
 
@@ -37,11 +38,12 @@ type Kernel struct {
 // Open returns the running kernel. It reads nothing: the error of a source
 // comes from the method that first needs it.
 func Open() (*Kernel, error) {
-	k := &Kernel{siteTables: map[string]*siteTables{}, pairs: map[pairKey][]codePair{}, emulators: map[string]bool{}, anchors: map[string]anchor{}}
+	k := &Kernel{siteTables: map[string]*siteTables{}, pairs: map[pairKey]*codePairs{}, emulators: map[string]bool{}, anchors: map[string]anchor{}}
 	k.symbols = sync.OnceValues(loadSymbols)
 	k.memory = sync.OnceValues(k.openMemory)
 	k.btf = sync.OnceValues(loadBTF)
 	k.blacklist = sync.OnceValue(loadBlacklist)
+	k.redirected = sync.OnceValue(loadRedirected)
 	k.kprobeOffsets = sync.OnceValues(func() (*kprobeOffsets, error) {
 		spec, err := k.BTF()
 		if err != nil {

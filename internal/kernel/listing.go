@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"kinst/internal/isa"
@@ -24,8 +25,9 @@ type Listing struct {
 	// something that is no instruction. It is nil where that is not so.
 	Rest error
 
-	arch    *isa.Arch
-	reasons reasons
+	arch        *isa.Arch
+	reasons     reasons
+	isTraceable func() bool
 }
 
 // Listing reads the instructions of a function from the kernel's live text.
@@ -49,6 +51,7 @@ func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
 		}
 		k.undoTracer(arch, f, text)
 		l := &Listing{Function: f, arch: arch, reasons: k.reasons(f)}
+		l.isTraceable = sync.OnceValue(l.findTraceable)
 		l.Insts, l.Rest = decode(arch, f, text)
 		if len(l.Insts) == 0 {
 			return nil, cmp.Or(l.Rest, errors.New("there are none"))
@@ -95,6 +98,13 @@ func (l *Listing) entry() uint64 {
 		return l.Insts[0].Addr
 	}
 	return l.Landing(0)
+}
+
+// IsEntry reports whether the i-th instruction is what the function tracer
+// replaces, or the landing pad before it.
+func (l *Listing) IsEntry(i int) bool {
+	nop, ok := l.Find(l.entry())
+	return ok && i <= nop && bytes.Equal(l.Insts[nop].Bytes, l.arch.TracerNop)
 }
 
 func (l *Listing) isBreakpoint(i int) bool {

@@ -13,36 +13,51 @@ import (
 //
 // Where none is mounted at the usual places it makes a mount of its own that
 // is attached nowhere, and so seen by nobody else and gone with the process.
-func TraceFS() (string, error) {
-	return traceFS()
-}
+// Where somebody has taken away the one that it returned before, it returns
+// another one.
+func TraceFS() (string, error) { return traceFS.directory() }
 
 // DebugFS returns a directory that is the kernel's debugfs, in the same way.
-func DebugFS() (string, error) {
-	return debugFS()
-}
+func DebugFS() (string, error) { return debugFS.directory() }
 
 var (
-	traceFS = sync.OnceValues(func() (string, error) {
-		return findMount("tracefs", unix.TRACEFS_MAGIC, "/sys/kernel/tracing", "/sys/kernel/debug/tracing")
-	})
-	debugFS = sync.OnceValues(func() (string, error) {
-		return findMount("debugfs", unix.DEBUGFS_MAGIC, "/sys/kernel/debug")
-	})
+	traceFS = mount{fstype: "tracefs", magic: unix.TRACEFS_MAGIC, usual: []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}}
+	debugFS = mount{fstype: "debugfs", magic: unix.DEBUGFS_MAGIC, usual: []string{"/sys/kernel/debug"}}
 )
 
-func findMount(fstype string, magic int64, usual ...string) (string, error) {
-	for _, dir := range usual {
-		var fs unix.Statfs_t
-		if unix.Statfs(dir, &fs) == nil && int64(fs.Type) == magic {
+// A mount is a file system of the kernel's, wherever it is mounted.
+type mount struct {
+	fstype string
+	magic  int64
+	usual  []string
+
+	mu  sync.Mutex
+	dir string // where it was last
+}
+
+func (m *mount) directory() (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.isAt(m.dir) {
+		return m.dir, nil
+	}
+	for _, dir := range m.usual {
+		if m.isAt(dir) {
+			m.dir = dir
 			return dir, nil
 		}
 	}
-	dir, err := detachedMount(fstype)
+	dir, err := detachedMount(m.fstype)
 	if err != nil {
-		return "", fmt.Errorf("%s is not mounted and cannot be: %w; mount -t %[1]s %[1]s %[3]s", fstype, err, usual[0])
+		return "", fmt.Errorf("%s is not mounted and cannot be: %w; mount -t %[1]s %[1]s %[3]s", m.fstype, err, m.usual[0])
 	}
+	m.dir = dir
 	return dir, nil
+}
+
+func (m *mount) isAt(dir string) bool {
+	var fs unix.Statfs_t
+	return dir != "" && unix.Statfs(dir, &fs) == nil && int64(fs.Type) == m.magic
 }
 
 // detachedMount mounts a file system of that type outside the file hierarchy

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"testing"
 
@@ -121,5 +122,17 @@ func TestRelativeTable(t *testing.T) {
 	table = append(table, make([]byte, 8)...)
 	if got, want := relative(table, 0x1000, 12), []uint64{0xff0, 0x110c}; !slices.Equal(got, want) {
 		t.Errorf("%#x, want %#x", got, want)
+	}
+}
+
+func TestParseRedirected(t *testing.T) {
+	const text = `vfs_read (1)           	tramp: 0xffffffffc0201000 (function_trace_call+0x0/0x2b0) ->ftrace_ops_assist_func+0x0/0xf0
+vfs_write (2) R I     	tramp: 0xffffffffc0203000 (klp_ftrace_handler+0x0/0x1d0) ->klp_ftrace_handler+0x0/0x1d0
+Init_Data (1) R       O
+ext4_sync_fs [ext4] (1)     D   	direct-->bpf_trampoline_6442474432+0x0/0x1000
+`
+	got := parseRedirected(text)
+	if want := (map[string]bool{"vfs_write": true, "ext4_sync_fs": true}); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

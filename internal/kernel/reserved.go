@@ -20,14 +20,29 @@ type reasons struct {
 	kernel *Kernel
 	module string
 	base   string // of the function's name: foo of foo.cold, else ""
+	listed bool   // base is on the blacklist
 }
 
 func (k *Kernel) reasons(f Function) reasons {
 	base, _, suffixed := strings.Cut(f.Name, ".")
 	if !suffixed {
-		base = ""
+		return reasons{kernel: k, module: f.Module}
 	}
-	return reasons{k, f.Module, base}
+	return reasons{k, f.Module, base, k.isListed(base)}
+}
+
+// isListed reports whether the first function of that name is on the blacklist.
+func (k *Kernel) isListed(name string) bool {
+	list := k.blacklist()
+	if len(list) == 0 {
+		return false
+	}
+	syms, err := k.Symbols()
+	if err != nil {
+		return false
+	}
+	whole := syms.Lookup(name)
+	return len(whole) > 0 && inMerged(list, whole[0].Addr)
 }
 
 // What Unprobeable says.
@@ -96,19 +111,7 @@ func contains(sorted []uint64, addr uint64) bool {
 // blacklisted does as the kernel's within_kprobe_blacklist: what the compiler
 // split off a function is blacklisted with it.
 func (r reasons) blacklisted(addr uint64) bool {
-	list := r.kernel.blacklist()
-	if inSpans(list, addr) {
-		return true
-	}
-	if r.base == "" || len(list) == 0 {
-		return false
-	}
-	syms, err := r.kernel.Symbols()
-	if err != nil {
-		return false
-	}
-	whole := syms.Lookup(r.base)
-	return len(whole) > 0 && inSpans(list, whole[0].Addr)
+	return r.listed || inMerged(r.kernel.blacklist(), addr)
 }
 
 // span is the addresses from begin up to end.
@@ -128,7 +131,7 @@ func loadBlacklist() []span {
 		return nil
 	}
 	spans, _ := parseBlacklist(string(text))
-	return spans
+	return mergeSpans(spans)
 }
 
 // parseBlacklist reads lines of

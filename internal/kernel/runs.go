@@ -1,7 +1,10 @@
 package kernel
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
+	"sort"
 	"strings"
 
 	"kinst/internal/isa"
@@ -37,6 +40,9 @@ func (l *Listing) Runs() []int {
 	if !ok {
 		return runs
 	}
+	if i, ok := l.Find(l.entry()); ok {
+		starts[l.Insts[i].End()] = true
+	}
 	for i := 1; i < len(runs); i++ {
 		if !starts[l.Insts[i].Addr] {
 			runs[i] = runs[i-1]
@@ -45,8 +51,8 @@ func (l *Listing) Runs() []int {
 	return runs
 }
 
-// runStarts returns the addresses at which runs begin, ok false where they
-// cannot be known.
+// runStarts returns the addresses at which runs begin but for the one behind the
+// function tracer's site, ok false where they cannot be known.
 func (l *Listing) runStarts() (starts map[uint64]bool, ok bool) {
 	if l.Rest != nil || !l.isTraceable() {
 		return nil, false
@@ -79,11 +85,11 @@ func (l *Listing) runStarts() (starts map[uint64]bool, ok bool) {
 			starts[in.End()] = true
 		}
 	}
-	for _, pairs := range [][]codePair{jumps, faults} {
-		for _, p := range pairs {
-			if l.holds(p.code) {
-				starts[l.endOf(p.code)] = true
-			}
+	for _, pairs := range []*codePairs{jumps, faults} {
+		for _, p := range pairs.from(l.Insts[0].Addr, l.End()) {
+			starts[l.endOf(p.code)] = true
+		}
+		for _, p := range pairs.to(l.Insts[0].Addr, l.End()) {
 			starts[p.target] = true
 		}
 	}
@@ -93,8 +99,7 @@ func (l *Listing) runStarts() (starts map[uint64]bool, ok bool) {
 // endsRun reports whether a run ends behind an instruction that no table
 // names.
 func (l *Listing) endsRun(in isa.Inst) bool {
-	return in.Kind&(isa.Call|isa.Jump|isa.Return|isa.Trap|isa.EnablesInterrupts) != 0 ||
-		in.Addr == l.entry() || l.reasons.rewritten(in.Addr)
+	return in.Kind&(isa.Call|isa.Jump|isa.Return|isa.Trap|isa.EnablesInterrupts) != 0 || l.reasons.rewritten(in.Addr)
 }
 
 // holds reports whether an address is in the function.
@@ -167,9 +172,35 @@ var (
 // fixup, s32 data.
 const exceptionEntrySize = 12
 
+// codePairs is the entries of a table, by either address.
+type codePairs struct{ byCode, byTarget []codePair }
+
+func newCodePairs(all []codePair) *codePairs {
+	p := &codePairs{all, slices.Clone(all)}
+	slices.SortFunc(p.byCode, func(a, b codePair) int { return cmp.Compare(a.code, b.code) })
+	slices.SortFunc(p.byTarget, func(a, b codePair) int { return cmp.Compare(a.target, b.target) })
+	return p
+}
+
+// from returns the entries of places from begin up to end.
+func (p *codePairs) from(begin, end uint64) []codePair {
+	return between(p.byCode, begin, end, func(p codePair) uint64 { return p.code })
+}
+
+// to returns the entries that lead to places from begin up to end.
+func (p *codePairs) to(begin, end uint64) []codePair {
+	return between(p.byTarget, begin, end, func(p codePair) uint64 { return p.target })
+}
+
+func between(sorted []codePair, begin, end uint64, of func(codePair) uint64) []codePair {
+	first := sort.Search(len(sorted), func(i int) bool { return of(sorted[i]) >= begin })
+	last := sort.Search(len(sorted), func(i int) bool { return of(sorted[i]) >= end })
+	return sorted[first:last]
+}
+
 // codePairs returns the entries of a module's table, ok false where it cannot
 // be read.
-func (k *Kernel) codePairs(module string, t pairTable) (pairs []codePair, ok bool) {
+func (k *Kernel) codePairs(module string, t pairTable) (pairs *codePairs, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	key := pairKey{module, t.start}
@@ -178,7 +209,7 @@ func (k *Kernel) codePairs(module string, t pairTable) (pairs []codePair, ok boo
 	}
 	table, addr, err := k.pairBytes(module, t)
 	if err == nil {
-		pairs = parsePairs(table, addr, t.size)
+		pairs = newCodePairs(parsePairs(table, addr, t.size))
 	}
 	k.pairs[key] = pairs
 	return pairs, pairs != nil
@@ -198,7 +229,7 @@ func (k *Kernel) pairBytes(module string, t pairTable) (table []byte, addr uint6
 	return m.tableBytes(t.pointer, t.count, t.size)
 }
 
-// parsePairs reads a table that stands at addr. It is not nil, even of none.
+// parsePairs reads a table that stands at addr.
 func parsePairs(table []byte, addr uint64, size int) []codePair {
 	pairs := make([]codePair, 0, len(table)/size)
 	for at := 0; at+size <= len(table); at += size {

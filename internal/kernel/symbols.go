@@ -10,6 +10,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -45,6 +47,9 @@ type Symbols struct {
 
 	textBegin, textEnd uint64 // of the kernel proper, 0 where it is not known
 	initBegin, initEnd uint64 // text that the kernel gave back after its start
+
+	lookups atomic.Int32 // so far
+	index   func() *nameIndex
 }
 
 // symbol is a Symbol in less space: there are some 200,000 of them.
@@ -86,6 +91,7 @@ func parseSymbols(text []byte) (*Symbols, error) {
 		syms:    make([]symbol, 0, len(text)/44),
 		modules: []string{VMLinux},
 	}
+	s.index = sync.OnceValue(s.newIndex)
 	byName := map[string]uint16{}
 	hidden := true
 	last, lastModule := "", uint16(0)
@@ -178,12 +184,59 @@ func (s *Symbols) All() iter.Seq[Symbol] {
 // Lookup returns every symbol of that name, by ascending address.
 func (s *Symbols) Lookup(name string) []Symbol {
 	var found []Symbol
-	for i := range s.syms {
-		if s.syms[i].name == name {
-			found = append(found, s.at(i))
-		}
+	for i := range s.named(name) {
+		found = append(found, s.at(i))
 	}
 	return found
+}
+
+// fewLookups is how many names are looked for one by one, in all symbols. To
+// make an index takes as long as some fifty of those.
+const fewLookups = 50
+
+// named goes through the indexes of the symbols of that name, by ascending
+// address.
+func (s *Symbols) named(name string) iter.Seq[int] {
+	if s.lookups.Add(1) > fewLookups {
+		return s.index().all(name)
+	}
+	return func(yield func(int) bool) {
+		for i := range s.syms {
+			if s.syms[i].name == name && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// A nameIndex finds symbols by their names.
+type nameIndex struct {
+	first map[string]int32
+	next  []int32 // by symbol: the next one of its name, or -1
+}
+
+func (s *Symbols) newIndex() *nameIndex {
+	x := &nameIndex{make(map[string]int32, len(s.syms)), make([]int32, len(s.syms))}
+	for i := len(s.syms) - 1; i >= 0; i-- {
+		name := s.syms[i].name
+		x.next[i] = -1
+		if next, ok := x.first[name]; ok {
+			x.next[i] = next
+		}
+		x.first[name] = int32(i)
+	}
+	return x
+}
+
+func (x *nameIndex) all(name string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		i, ok := x.first[name]
+		for ; ok && i >= 0; i = x.next[i] {
+			if !yield(int(i)) {
+				return
+			}
+		}
+	}
 }
 
 // Match returns the symbols whose name matches a pattern of path.Match, by
@@ -208,8 +261,8 @@ func (s *Symbols) Match(pattern string) ([]Symbol, error) {
 // Data returns the address of a data symbol of the kernel proper. Kernels
 // built without CONFIG_KALLSYMS_ALL list hardly any.
 func (s *Symbols) Data(name string) (addr uint64, ok bool) {
-	for i := range s.syms {
-		if s.syms[i].module == 0 && s.syms[i].name == name {
+	for i := range s.named(name) {
+		if s.syms[i].module == 0 {
 			return s.syms[i].addr, true
 		}
 	}

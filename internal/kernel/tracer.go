@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -44,8 +45,8 @@ func (k *Kernel) isTracer(addr uint64) bool {
 	return f.last && addr != f.Addr
 }
 
-// isTraceable reports whether the function tracer knows the function.
-func (l *Listing) isTraceable() bool {
+// findTraceable reports whether the function tracer knows the function.
+func (l *Listing) findTraceable() bool {
 	i, ok := l.Find(l.entry())
 	if ok && bytes.Equal(l.Insts[i].Bytes, l.arch.TracerNop) {
 		return true
@@ -64,6 +65,59 @@ func (l *Listing) isTraceable() bool {
 	}
 	l.reasons.kernel.undoTracer(l.arch, whole[0], text)
 	return bytes.HasPrefix(text[l.arch.LandingPad(text):], l.arch.TracerNop)
+}
+
+// Body returns the address behind the function tracer's nop, where the i-th
+// instruction is that nop or the landing pad before it and the one behind is
+// executed as often, with the same registers: unless the function is left at the
+// nop, as live patches do, nothing but the nop leads there. To the kernel a probe
+// on the nop is a matter of the function tracer, and costs it a look at every
+// function that there is.
+func (l *Listing) Body(i int) (addr uint64, ok bool) {
+	nop, _ := l.Find(l.entry())
+	if !l.IsEntry(i) || nop+1 >= len(l.Insts) {
+		return 0, false
+	}
+	addr = l.Insts[nop].End()
+	if l.Unprobeable(nop+1) != "" || l.reasons.kernel.redirected()[l.Function.Name] {
+		return 0, false
+	}
+	starts, ok := l.runStarts()
+	return addr, ok && !starts[addr]
+}
+
+// loadRedirected returns the names of the functions which somebody may make
+// control leave at the tracer's nop: by a live patch, or by a BPF program of type
+// fmod_ret.
+func loadRedirected() map[string]bool {
+	dir, err := TraceFS()
+	if err != nil {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "enabled_functions"))
+	if err != nil {
+		return nil // nobody can
+	}
+	return parseRedirected(string(text))
+}
+
+// parseRedirected reads lines of a function, in parentheses how many trace it,
+// and how: I for what may set the instruction pointer, D for a call of a
+// trampoline's own (t_show in kernel/trace/ftrace.c):
+//
+//	vfs_read (2) R I     	tramp: 0xffffffffc0201000 (klp_ftrace_handler+0x0/0x1d0) ->...
+//	ext4_sync_fs [ext4] (1)     D   	direct-->bpf_trampoline_6442474432+0x0/0x1000
+func parseRedirected(text string) map[string]bool {
+	names := make(map[string]bool)
+	for line := range strings.Lines(text) {
+		name, rest, _ := strings.Cut(line, " ")
+		_, flags, ok := strings.Cut(rest, ")")
+		flags, _, _ = strings.Cut(flags, "\t")
+		if ok && strings.ContainsAny(flags, "ID") {
+			names[name] = true
+		}
+	}
+	return names
 }
 
 // notraceProbes reports whether the kernel lets events be put on functions

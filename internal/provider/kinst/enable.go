@@ -21,27 +21,45 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 	if err != nil {
 		return nil, err
 	}
-	a := &armed{standIns: make(map[*provider.Probe]*provider.Probe)}
-	total, done := provider.Count(enablings), 0
+	// Functions are read before there are probes in them.
+	var plans []*plan
+	total, done := 0, 0
 	for _, e := range landingLast(enablings) {
 		crews, err := p.crews(e)
-		if err == nil {
-			err = a.arm(ctx, session, e.Program, crews, func(n, _ int) { progress(done+n, total) })
-		}
 		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, &plan{e.Program, crews, uint64(e.Context.IPBias - p.arch.ProbePC)})
+		total += len(crews)
+	}
+	if len(plans) > 1 {
+		defer session.Hurry(total)()
+	}
+	a := &armed{session: session, standIns: make(map[*provider.Probe]*provider.Probe)}
+	for _, plan := range plans {
+		sites := len(plan.crews)
+		if err := a.arm(ctx, session, plan, func(n, _ int) { progress(done+n, total) }); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
-		done += len(e.Probes)
+		done += sites
 	}
 	return a, nil
 }
 
-// landingLast orders programs so that those of landing pads are armed after
-// those of the instructions behind: of the probes on one instruction the kernel
-// runs the last one first (add_new_kprobe in kernel/kprobes.c).
+// A plan is a program and the probes to arm it at.
+type plan struct {
+	program *ebpf.Program
+	crews   []crew
+	shift   uint64 // how far behind its instruction each probe is put
+}
+
+// landingLast orders programs so that those whose probes are put on a later
+// instruction are armed after those of that instruction: of the probes on one
+// instruction the kernel runs the last one first (add_new_kprobe in
+// kernel/kprobes.c).
 func landingLast(enablings []provider.Enabling) []provider.Enabling {
 	return slices.SortedStableFunc(slices.Values(enablings), func(a, b provider.Enabling) int {
-		return cmp.Compare(a.Probes[0].Context.IPBias, b.Probes[0].Context.IPBias)
+		return cmp.Compare(a.Context.IPBias, b.Context.IPBias)
 	})
 }
 
@@ -107,6 +125,8 @@ func (r *runFinder) first(p *Provider, probe *provider.Probe) (uint64, error) {
 
 // armed is the probes of a session that are in the kernel.
 type armed struct {
+	session  *arm.Session
+	sites    int
 	groups   []*arm.Group
 	programs []*ebpf.Program
 	refused  []provider.Refusal
@@ -115,15 +135,15 @@ type armed struct {
 
 // arm arms the first probe of each crew. Where it is refused, the next takes
 // its place.
-func (a *armed) arm(ctx context.Context, session *arm.Session, prog *ebpf.Program, crews []crew, progress func(done, total int)) error {
-	a.programs = append(a.programs, prog)
-	for len(crews) > 0 {
-		refusals, err := a.armFirst(ctx, session, prog, crews, progress)
+func (a *armed) arm(ctx context.Context, session *arm.Session, plan *plan, progress func(done, total int)) error {
+	a.programs = append(a.programs, plan.program)
+	for len(plan.crews) > 0 {
+		refusals, err := a.armFirst(ctx, session, plan, progress)
 		if err != nil {
 			return err
 		}
 		var again []crew
-		for _, c := range crews {
+		for _, c := range plan.crews {
 			why, refused := refusals[c[0]]
 			switch {
 			case !refused:
@@ -139,25 +159,27 @@ func (a *armed) arm(ctx context.Context, session *arm.Session, prog *ebpf.Progra
 				}
 			}
 		}
-		crews = again
+		plan.crews = again
 	}
 	return nil
 }
 
 // armFirst arms the first probe of each crew and returns those that the kernel
 // refuses, with its reasons.
-func (a *armed) armFirst(ctx context.Context, session *arm.Session, prog *ebpf.Program, crews []crew, progress func(done, total int)) (map[*provider.Probe]error, error) {
-	sites := make([]arm.Site, len(crews))
-	probes := make(map[arm.Site]*provider.Probe, len(crews))
-	for i, c := range crews {
+func (a *armed) armFirst(ctx context.Context, session *arm.Session, plan *plan, progress func(done, total int)) (map[*provider.Probe]error, error) {
+	sites := make([]arm.Site, len(plan.crews))
+	probes := make(map[arm.Site]*provider.Probe, len(plan.crews))
+	for i, c := range plan.crews {
 		sites[i] = c[0].Target.(*target).site
+		sites[i].Offset += plan.shift
 		probes[sites[i]] = c[0]
 	}
-	group, refusals, err := session.Arm(ctx, []*ebpf.Program{prog}, sites, progress)
+	group, refusals, err := session.Arm(ctx, []*ebpf.Program{plan.program}, sites, progress)
 	if err != nil {
 		return nil, err
 	}
 	a.groups = append(a.groups, group)
+	a.sites += len(sites)
 	refused := make(map[*provider.Probe]error, len(refusals))
 	for _, r := range refusals {
 		refused[probes[r.Site]] = r.Err
@@ -190,6 +212,9 @@ func (a *armed) Missed() (uint64, error) {
 
 // Close disarms every probe.
 func (a *armed) Close() error {
+	if len(a.groups) > 1 {
+		defer a.session.Hurry(a.sites)()
+	}
 	var errs []error
 	for _, g := range a.groups {
 		errs = append(errs, g.Disarm())

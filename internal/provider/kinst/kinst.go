@@ -23,6 +23,7 @@ type Provider struct {
 	open     func() (*arm.Session, error)
 	contexts map[int]*provider.Context  // by IPBias
 	probes   map[uint64]*provider.Probe // by address
+	atTracer int                        // how many of them are at the function tracer's nop
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -43,15 +44,41 @@ func New(k *kernel.Kernel, arch *isa.Arch, open func() (*arm.Session, error)) *P
 func (*Provider) Name() string { return name }
 
 // context returns the kind of the probes for which the kernel reports an
-// address that is bias bytes beyond the instruction's. Probes on a landing
-// pad, which the kernel puts on the instruction behind it, are of a kind of
-// their own, and so get a program of their own, which tells their hits from
-// those of that instruction.
+// address that is bias bytes beyond the instruction's. Probes that are put on
+// another instruction, as those of a landing pad are, are of a kind of their own,
+// and so get a program of their own, which tells their hits from those of that
+// instruction.
 func (p *Provider) context(bias int) *provider.Context {
 	if p.contexts[bias] == nil {
 		p.contexts[bias] = &provider.Context{Hook: provider.HookKprobe, Lookup: provider.LookupIP, IPBias: bias}
 	}
 	return p.contexts[bias]
+}
+
+// fewAtTracer is how many probes are put on the function tracer's nop, or the
+// landing pad before it. With each of them the kernel goes through all functions
+// that can be traced. Where there are more, they are put on the instruction
+// behind, where that is executed as often.
+const fewAtTracer = 8
+
+// chooseAtTracer lets a probe whose instruction may be the tracer's nop, or the
+// landing pad before it, choose where it is put once all are known.
+func (p *Provider) chooseAtTracer(probe *provider.Probe, l *kernel.Listing, i int) {
+	p.atTracer++
+	body := sync.OnceValues(func() (uint64, bool) { return l.Body(i) })
+	if p.atTracer > fewAtTracer {
+		body() // and let go of the listing
+	}
+	usual := probe.Context
+	probe.ContextFor = func(provider.Uses) (*provider.Context, error) {
+		if p.atTracer <= fewAtTracer {
+			return usual, nil
+		}
+		if addr, ok := body(); ok {
+			return p.context(p.arch.ProbePC + int(addr-probe.Addr)), nil
+		}
+		return usual, nil
+	}
 }
 
 // target is what a probe needs to be armed.

@@ -90,6 +90,9 @@ func (m *matcher) add(l *kernel.Listing, i int, named bool) {
 			Target:  &target{site: arm.Site{Module: f.Module, Symbol: f.Name, Base: f.Addr, Offset: offset}},
 		}
 		m.provider.probes[addr] = probe
+		if l.IsEntry(i) {
+			m.provider.chooseAtTracer(probe, l, i)
+		}
 	}
 	if named {
 		probe.Target.(*target).named = true
