@@ -3,6 +3,7 @@
 #   make demo                   the main job, on a real kernel
 #   make test                   every test, on this machine's kernel and in
 #                               virtual machines
+#   make bench                  what things cost, beside what they cost others
 #   make install PREFIX=/usr    the command, manual pages, completion
 #   make dist                   archives and a Debian package, in out/
 #
@@ -20,6 +21,7 @@ LDFLAGS := -s -w -buildid= -X kinst/internal/cli.version=$(VERSION)
 
 # The packages that provide each command which a target runs.
 DEMO_COMMANDS := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static
+BENCH_COMMANDS := $(DEMO_COMMANDS) bpftrace:bpftrace
 TEST_COMMANDS := $(DEMO_COMMANDS) gcc:gcc g++:g++ cpp:cpp objdump:binutils gdb:gdb mandoc:mandoc
 
 .PHONY: all setup setup-demo kernels build demo test bench lint install install-dtrace dist clean
@@ -44,8 +46,8 @@ demo: setup-demo build
 test: setup build kernels lint
 	$(GO) test -timeout 30m ./...
 
-bench: setup build kernels
-	@scripts/install bpftrace:bpftrace
+bench: build kernels
+	@scripts/install $(BENCH_COMMANDS)
 	bench/run
 
 lint:

@@ -1,0 +1,203 @@
+// Arming measures how long it takes to put a probe on every instruction of a
+// function and to take all out again, in a guest of each kernel: for kinst, for
+// bpftrace on the same sites, for one perf kprobe per site, and for the same
+// lines written to kprobe_events by cat, which is the kernel's floor. It fails
+// when kinst is beyond its limits.
+//
+//	go run ./bench/arming [-kinst PATH] [-bound DURATION] [KERNEL...]
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"kinst/bench/internal/guest"
+	"kinst/internal/arm"
+	"kinst/internal/kernel"
+	"kinst/internal/vm"
+)
+
+// Limits.
+const (
+	mostOfFloor     = 1.3 // times the floor that arming itself takes
+	bpftraceAtLeast = 15  // times less than bpftrace that kinst takes for 200 sites
+	perfAtLeast     = 50  // times less than perf kprobes for 1,300 sites
+	// per200 is how much longer a run with 200 sites may take than one without.
+	per200 = 2 * time.Second
+)
+
+var (
+	kinst = flag.String("kinst", "./kinst", "`path` of the command")
+	bound = flag.Duration("bound", 150*time.Second, "how long a peer may arm before it is stopped")
+)
+
+// Where the commands are in the guest.
+const (
+	guestKinst    = "/opt/kinst"
+	guestBpftrace = "/opt/bpftrace"
+)
+
+func main() { guest.Main(measure, files) }
+
+func files() ([]vm.File, error) {
+	bpftrace, err := exec.LookPath("bpftrace")
+	if err != nil {
+		return nil, fmt.Errorf("%w: scripts/install bpftrace:bpftrace", err)
+	}
+	return []vm.File{{Host: *kinst, Guest: guestKinst}, {Host: bpftrace, Guest: guestBpftrace}}, nil
+}
+
+// jobs are what is to be armed.
+var jobs = []struct {
+	function string
+	most     int // sites; 0 for all
+}{
+	{"vfs_read", 1}, {"do_sys_openat2", 0}, {"vfs_read", 0}, {"copy_process", 0},
+}
+
+// measure prints a table for each job.
+func measure() (within bool, err error) {
+	// Peers take a descriptor or two for each site, beside those of maps.
+	const files = 1 << 16
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: files, Max: files}); err != nil {
+		return false, err
+	}
+	k, err := kernel.Open()
+	if err != nil {
+		return false, err
+	}
+	s, err := arm.Open(k)
+	if err != nil {
+		return false, err
+	}
+	defer s.Close()
+	fmt.Printf("\n%s\n%6s  %-14s %9s %9s %9s %9s\n", k.Release(), "sites", "with", "starting", "arming", "disarming", "total")
+	within = true
+	for _, job := range jobs {
+		sites, err := guest.Sites(k, job.function)
+		if err != nil {
+			return false, err
+		}
+		if sites, err = guest.Accepted(s, sites); err != nil {
+			return false, err
+		}
+		if job.most > 0 {
+			sites = sites[2:][:job.most]
+		}
+		ok, err := compare(k, s, sites, job.most == 0)
+		if err != nil {
+			return false, err
+		}
+		within = within && ok
+	}
+	return within, nil
+}
+
+// A result is how long the parts of a run took.
+type result struct {
+	starting time.Duration // of a run that arms nothing
+	arming   time.Duration // until all is armed, starting included
+	total    time.Duration
+	stopped  string // why it did not come to its end
+}
+
+// compare measures every way on the same sites. Whole says that they are all
+// those of their function.
+func compare(k *kernel.Kernel, s *arm.Session, sites []arm.Site, whole bool) (within bool, err error) {
+	ways := []struct {
+		name string
+		run  func() (result, error)
+	}{
+		{"cat", func() (result, error) { return floor(k, sites) }},
+		{"internal/arm", func() (result, error) { return armed(s, sites) }},
+		{"kinst", func() (result, error) { return runKinst(sites, whole) }},
+		{"bpftrace", func() (result, error) { return runBpftrace(sites) }},
+		{"perf kprobes", func() (result, error) { return perfKprobes(sites) }},
+	}
+	results := make(map[string]result)
+	for _, way := range ways {
+		r, err := way.run()
+		if err != nil {
+			return false, fmt.Errorf("%s, %d sites: %w", way.name, len(sites), err)
+		}
+		fmt.Printf("%6d  %-14s %9s %9s %9s %9s %s\n", len(sites), way.name,
+			seconds(r.starting), seconds(r.arming), seconds(r.total-r.arming), seconds(r.total), r.stopped)
+		results[way.name] = r
+	}
+	ofFloor, err := overFloor(k, s, sites)
+	return judge(len(sites), results, ofFloor), err
+}
+
+// overFloor is how many times the floor arming takes, in the median of a few
+// pairs.
+func overFloor(k *kernel.Kernel, s *arm.Session, sites []arm.Site) (float64, error) {
+	var ratios []float64
+	for range 5 {
+		f, err := floor(k, sites[:min(len(sites), 200)])
+		if err != nil {
+			return 0, err
+		}
+		a, err := armed(s, sites[:min(len(sites), 200)])
+		if err != nil {
+			return 0, err
+		}
+		ratios = append(ratios, a.arming.Seconds()/f.arming.Seconds())
+	}
+	slices.Sort(ratios)
+	return ratios[len(ratios)/2], nil
+}
+
+// judge prints the ratios and reports whether they are within the limits.
+func judge(sites int, results map[string]result, ofFloor float64) bool {
+	extra := (results["kinst"].total - results["kinst"].starting) * 200 / time.Duration(sites)
+	kinst := results["kinst"].total.Seconds()
+	bpftrace := results["bpftrace"].total.Seconds() / kinst
+	perf := results["perf kprobes"].total.Seconds() / kinst
+	fmt.Printf("%6d  kinst takes %.1f times less than bpftrace, %.1f times less than perf kprobes; arming is %.2f times the floor\n",
+		sites, bpftrace, perf, ofFloor)
+	switch {
+	case sites < 100:
+		return true // starting is most of it
+	case sites < 1000:
+		return ofFloor <= mostOfFloor && bpftrace >= bpftraceAtLeast && extra <= per200
+	}
+	return ofFloor <= mostOfFloor && perf >= perfAtLeast
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
+
+// markFile is a file that a command makes when it is run.
+const markFile = "/tmp/mark"
+
+// timed runs a tracer that runs touch on markFile once all is armed, and stops it
+// if that takes longer than the bound.
+func timed(name string, args ...string) (result, error) {
+	os.Remove(markFile)
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), "BPFTRACE_MAX_PROBES=10000", "BPFTRACE_MAX_BPF_PROGS=10000")
+	var r result
+	start := time.Now()
+	stop := time.AfterFunc(*bound, func() { cmd.Process.Kill() })
+	out, err := cmd.CombinedOutput()
+	r.total = time.Since(start)
+	if !stop.Stop() {
+		r.stopped = fmt.Sprintf("killed after %v", *bound)
+		r.arming = *bound
+		return r, nil
+	}
+	if err != nil {
+		return r, fmt.Errorf("%w: %.300s", err, out)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(markFile, &st); err != nil {
+		return r, fmt.Errorf("it did not run the command: %w: %.300s", err, out)
+	}
+	r.arming = time.Unix(st.Mtim.Unix()).Sub(start)
+	return r, nil
+}
