@@ -12,11 +12,37 @@ import (
 
 	"kinst/internal/provider"
 	"kinst/internal/provider/probetest"
+	"kinst/internal/vm"
+	"kinst/internal/vm/vmtest"
 )
 
 // TestCompat runs a 32-bit program whose calls of setfsgid have the number of
-// the 64-bit sysfs, which nobody calls any more.
+// the 64-bit sysfs, which nobody calls any more. It does so in guests, whose
+// kernels are known to run such programs.
 func TestCompat(t *testing.T) {
+	if vmtest.InGuest() {
+		testCompat(t)
+		return
+	}
+	for _, kernel := range vmtest.Kernels() {
+		t.Run(kernel, func(t *testing.T) {
+			t.Parallel()
+			defer vmtest.Acquire(t)()
+			var out bytes.Buffer
+			status, err := vm.Run(t.Context(), vm.Config{
+				Kernel: kernel,
+				Args:   []string{"-test.run=^TestCompat$"},
+				Env:    []string{"KINST_TEST_GUEST=" + kernel},
+				Append: "ia32_emulation=on",
+			}, &out, &out)
+			if err != nil || status != 0 {
+				t.Errorf("status %d, %v\n%s", status, err, out.Bytes())
+			}
+		})
+	}
+}
+
+func testCompat(t *testing.T) {
 	p := newProvider(t)
 	probes := probetest.Match(t, p, provider.Desc{Function: "sysfs"})
 	_, counts := probetest.Enable(t, p, 0, probes...)
