@@ -28,6 +28,7 @@ type reader struct {
 	missed   uint64 // as Session.missed, when it was last reported
 
 	reading, looking, cleaning interval
+	lookTime                   time.Duration // that the last look at the losses took
 }
 
 // An interval tells when something that is done now and then is due again.
@@ -221,16 +222,22 @@ func (r *reader) round() error {
 			return err
 		}
 	}
-	if r.looking.due(set.Statusrate) {
+	if r.looking.due(r.statusRate()) {
 		return r.reportLosses()
 	}
 	return nil
 }
 
+// statusRate is how long to wait between two looks at the losses: with many
+// sites the kernel takes long to say what it skipped.
+func (r *reader) statusRate() time.Duration {
+	return max(r.session.settings.Statusrate, 50*r.lookTime)
+}
+
 // pause is how long to wait for records.
 func (r *reader) pause() time.Duration {
 	set := r.session.settings
-	pause := r.looking.left(set.Statusrate)
+	pause := r.looking.left(r.statusRate())
 	if r.threads.Any() {
 		pause = min(pause, r.cleaning.left(set.Cleanrate))
 	}
@@ -251,6 +258,7 @@ func (r *reader) record(cpu int, data []byte) error {
 
 // reportLosses reports what was lost since it was last called.
 func (r *reader) reportLosses() error {
+	defer func(start time.Time) { r.lookTime = time.Since(start) }(time.Now())
 	if err := r.losses.Report(r.consumer.Lost); err != nil {
 		return err
 	}
@@ -261,7 +269,19 @@ func (r *reader) reportLosses() error {
 	}
 	r.consumer.Missed(missed - r.missed)
 	r.missed = missed
+	r.reportUnloaded()
 	return nil
+}
+
+// reportUnloaded tells of modules that have gone with the probes in them.
+func (r *reader) reportUnloaded() {
+	s := r.session
+	if s.arming == nil {
+		return
+	}
+	for _, err := range s.arming.Unloaded() {
+		s.opts.Warn(fmt.Sprintf("%v; the probes in it have gone with it", err))
+	}
 }
 
 // countMissed returns how many firings the kernel skipped since the probes were

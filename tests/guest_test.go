@@ -44,6 +44,7 @@ func TestMain(m *testing.M) {
 	case vmtest.InGuest():
 		os.Args[0] = "tests.test"
 	case !isCommand:
+		vmtest.Modules = []string{"dummy"}
 		vmtest.Main(m) // exits
 	}
 	testscript.Main(m, commands)

@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 	if flag.Lookup("test.fuzz").Value.String() != "" {
 		os.Exit(m.Run())
 	}
+	vmtest.Modules = []string{"dummy", "raid6_pq"}
 	vmtest.Main(m)
 }
 

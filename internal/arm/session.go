@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/cilium/ebpf"
@@ -24,7 +26,8 @@ type Session struct {
 
 	mu       sync.Mutex
 	groups   map[*Group]struct{}
-	guardian *guardian // nil until it is needed
+	guardian *guardian       // nil until it is needed
+	modules  map[string]bool // that sites were armed in
 }
 
 // Open starts a session, and removes what dead sessions have left.
@@ -54,6 +57,7 @@ func Open(k *kernel.Kernel) (*Session, error) {
 		knobs:    knobs{stateDir, self},
 		perEvent: eventSites,
 		groups:   map[*Group]struct{}{},
+		modules:  map[string]bool{},
 	}
 	// What cannot be removed now is no reason not to trace.
 	_, _ = s.knobs.restoreAll()
@@ -91,6 +95,9 @@ func (s *Session) Arm(ctx context.Context, progs []*ebpf.Program, sites []Site, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sites = distinct(sites)
+	if err := s.checkModules(sites); err != nil {
+		return nil, nil, fmt.Errorf("arming %d sites: %w", len(sites), err)
+	}
 	s.guard(len(sites))
 	g := &Group{session: s}
 	refused, err := g.arm(ctx, progs, sites, progress)
@@ -121,6 +128,41 @@ func (s *Session) Hurry(sites int) (done func()) {
 	s.guard(sites)
 	s.mu.Unlock()
 	return s.knobs.turn(expedited, unoptimized)
+}
+
+// checkModules finds sites whose module has gone. The kernel would take them,
+// to arm them when a module of that name is loaded.
+func (s *Session) checkModules(sites []Site) error {
+	checked := map[string]bool{}
+	for _, site := range sites {
+		if checked[site.Module] {
+			continue
+		}
+		checked[site.Module] = true
+		if err := s.kernel.CheckModule(site.Module); err != nil {
+			return fmt.Errorf("%s: %w", site, err)
+		}
+		if site.Module != kernel.VMLinux {
+			s.modules[site.Module] = true
+		}
+	}
+	return nil
+}
+
+// Unloaded returns an error that wraps kernel.ErrNotLoaded for each module that
+// has gone while sites in it were armed. The kernel has taken those out. Of each
+// it tells once.
+func (s *Session) Unloaded() []error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var gone []error
+	for _, name := range slices.Sorted(maps.Keys(s.modules)) {
+		if err := s.kernel.CheckModule(name); errors.Is(err, kernel.ErrNotLoaded) {
+			delete(s.modules, name)
+			gone = append(gone, err)
+		}
+	}
+	return gone
 }
 
 // distinct returns the sites without those which an earlier one has the

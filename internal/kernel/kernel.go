@@ -30,6 +30,8 @@ type Kernel struct {
 	emulators  map[string]bool        // see assumesLen
 	anchors    map[string]anchor      // by module
 
+	moduleSections map[string][]uint64 // by module
+
 	notraceOnce    sync.Once
 	notraceAllowed bool // see notraceProbes
 	moduleBTF      map[string]*btf.Spec
@@ -38,8 +40,8 @@ type Kernel struct {
 // Open returns the running kernel. It reads nothing: the error of a source
 // comes from the method that first needs it.
 func Open() (*Kernel, error) {
-	k := &Kernel{siteTables: map[string]*siteTables{}, pairs: map[pairKey]*codePairs{}, emulators: map[string]bool{}, anchors: map[string]anchor{}}
-	k.symbols = sync.OnceValues(loadSymbols)
+	k := &Kernel{siteTables: map[string]*siteTables{}, pairs: map[pairKey]*codePairs{}, emulators: map[string]bool{}, anchors: map[string]anchor{}, moduleSections: map[string][]uint64{}}
+	k.symbols = sync.OnceValues(k.loadSymbols)
 	k.memory = sync.OnceValues(k.openMemory)
 	k.btf = sync.OnceValues(loadBTF)
 	k.blacklist = sync.OnceValue(loadBlacklist)

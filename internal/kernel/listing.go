@@ -28,11 +28,12 @@ type Listing struct {
 	arch        *isa.Arch
 	reasons     reasons
 	isTraceable func() bool
+	overruns    bool // see kernelOverruns
 }
 
 // Listing reads the instructions of a function from the kernel's live text.
 func (k *Kernel) Listing(arch *isa.Arch, f Function) (*Listing, error) {
-	l, err := k.listing(arch, f)
+	l, err := k.listing(arch, k.withinSection(f))
 	if err != nil {
 		return nil, fmt.Errorf("the instructions of %s: %w", f, err)
 	}
@@ -57,6 +58,7 @@ func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
 			return nil, cmp.Or(l.Rest, errors.New("there are none"))
 		}
 		l.cutUnnamed()
+		l.overruns = l.kernelOverruns()
 		if l.startsAll(probed) && (!l.isRewritten() || try >= rewriteTries) {
 			return l, nil
 		}

@@ -203,3 +203,39 @@ func TestListingsOfModules(t *testing.T) {
 		}
 	}
 }
+
+// Where a module's text ends so that the kernel would read beyond, probes in
+// its last function are not offered, but on the tracer's site.
+func TestKernelOverruns(t *testing.T) {
+	k := open(t)
+	denied := 0
+	modules, err := k.Modules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range modules {
+		functions, err := k.Functions(m.Name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range functions {
+			l, err := k.Listing(native(t), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !l.overruns {
+				continue
+			}
+			denied++
+			end := k.moduleTextEnd(m.Name, l.End())
+			t.Logf("%s ends %d bytes before the end of the module's text", f, end-l.End())
+			if (end-l.End())%2 == 0 || isMapped(end) {
+				t.Errorf("%s: nothing is wrong there", f)
+			}
+			if i := len(l.Insts) - 1; l.Unprobeable(i) == "" {
+				t.Errorf("%s+%d is said to be probeable", f, l.Insts[i].Addr-f.Addr)
+			}
+		}
+	}
+	t.Logf("%d functions of %d modules", denied, len(modules))
+}

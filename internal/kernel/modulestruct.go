@@ -44,6 +44,9 @@ func (k *Kernel) moduleStruct(module string) (*moduleStruct, error) {
 	return &moduleStruct{k, layout, text}, nil
 }
 
+func (m *moduleStruct) uint64(at uint32) uint64 { return binary.NativeEndian.Uint64(m.bytes[at:]) }
+func (m *moduleStruct) uint32(at uint32) uint32 { return binary.NativeEndian.Uint32(m.bytes[at:]) }
+
 // table returns the places that a table of entries begins with, given the
 // members that hold its address and its length. A table that the kernel is
 // not built with has none.
@@ -62,8 +65,8 @@ func (m *moduleStruct) tableBytes(pointer, count string, size int) (table []byte
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, 0, err
 	}
-	addr = binary.NativeEndian.Uint64(m.bytes[at:])
-	entries := int(binary.NativeEndian.Uint32(m.bytes[n:]))
+	addr = m.uint64(at)
+	entries := int(m.uint32(n))
 	if entries < 0 || entries > maxTable/size {
 		return nil, 0, fmt.Errorf("a table of %d entries, according to struct module's %s", entries, count)
 	}

@@ -52,6 +52,7 @@ const (
 	reasonStaticCall = "it is a static call, which the kernel rewrites when another function is to be called"
 	reasonBug        = "it is the trap of a BUG or WARN, which the kernel knows by its address"
 	reasonNotrace    = "the function is hidden from the function tracer (notrace), and this kernel, built without CONFIG_KPROBE_EVENTS_ON_NOTRACE, lets no events on such functions"
+	reasonOverrun    = "the kernel would crash: it reads a probed function up to the end of its memory, and in this one, the last of its module, beyond that (can_optimize in arch/x86/kernel/kprobes/opt.c)"
 	reasonBreakpoint = "it is a breakpoint instruction itself"
 )
 
@@ -68,6 +69,8 @@ func (l *Listing) Unprobeable(i int) string {
 		return why
 	case l.isBreakpoint(i):
 		return reasonBreakpoint
+	case l.overruns && l.Insts[i].Addr != l.entry():
+		return reasonOverrun
 	case l.isTraceable() || l.reasons.kernel.notraceProbes(l):
 		return ""
 	}

@@ -43,7 +43,8 @@ func (s Symbol) IsText() bool {
 // and, where several share one, as the kernel lists them.
 type Symbols struct {
 	syms    []symbol
-	modules []string // by symbol.module; modules[0] is VMLinux
+	modules []string          // by symbol.module; modules[0] is VMLinux
+	loaded  map[string]uint64 // where modules were when the symbols were read
 
 	textBegin, textEnd uint64 // of the kernel proper, 0 where it is not known
 	initBegin, initEnd uint64 // text that the kernel gave back after its start
@@ -60,7 +61,11 @@ type symbol struct {
 	kind   byte
 }
 
-func loadSymbols() (*Symbols, error) {
+func (k *Kernel) loadSymbols() (*Symbols, error) {
+	modules, err := k.Modules()
+	if err != nil {
+		return nil, err
+	}
 	f, err := os.Open(kallsymsPath)
 	if err != nil {
 		return nil, fmt.Errorf("reading the kernel's symbols: %w; is /proc mounted, and the kernel built with CONFIG_KALLSYMS?", err)
@@ -70,7 +75,15 @@ func loadSymbols() (*Symbols, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", kallsymsPath, err)
 	}
-	return parseSymbols(text)
+	syms, err := parseSymbols(text)
+	if err != nil {
+		return nil, err
+	}
+	syms.loaded = make(map[string]uint64)
+	for _, m := range modules {
+		syms.loaded[m.Name] = m.Addr
+	}
+	return syms, nil
 }
 
 // readAll is io.ReadAll into a buffer that is large enough to begin with.
