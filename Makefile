@@ -3,6 +3,7 @@
 #   make demo                   the main job, on a real kernel
 #   make test                   every test, on this machine's kernel and in
 #                               virtual machines
+#   make sweep                  every instruction of 1,500 functions of the kernel
 #   make bench                  what things cost, beside what they cost others
 #   make install PREFIX=/usr    the command, manual pages, completion
 #   make dist                   archives and a Debian package, in out/
@@ -13,6 +14,8 @@
 GO       ?= go
 PREFIX   ?= /usr/local
 KERNELS  ?= 6.1 6.12
+FUNCTIONS ?= 1500
+SEED     ?= 1
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 export CGO_ENABLED = 0
 export VERSION
@@ -24,7 +27,7 @@ DEMO_COMMANDS := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static
 BENCH_COMMANDS := $(DEMO_COMMANDS) bpftrace:bpftrace
 TEST_COMMANDS := $(DEMO_COMMANDS) gcc:gcc g++:g++ cpp:cpp objdump:binutils gdb:gdb mandoc:mandoc
 
-.PHONY: all setup setup-demo kernels build demo test bench lint install install-dtrace dist clean
+.PHONY: all setup setup-demo kernels build demo test sweep bench lint install install-dtrace dist clean
 
 all: build
 
@@ -45,6 +48,11 @@ demo: setup-demo build
 
 test: setup build kernels lint
 	$(GO) test -timeout 30m ./...
+
+# Trace each instruction of many of the kernel's functions, and see that it
+# stays well: half an hour or more for each kernel.
+sweep: setup kernels
+	$(GO) test -timeout 12h -v ./tests/sweep -args -functions $(FUNCTIONS) -seed $(SEED)
 
 bench: build kernels
 	@scripts/install $(BENCH_COMMANDS)

@@ -57,11 +57,44 @@ func (l *Listing) runStarts() (starts map[uint64]bool, ok bool) {
 	if l.Rest != nil || !l.isTraceable() {
 		return nil, false
 	}
-	k := l.reasons.kernel
-	jumps, ok1 := k.codePairs(l.Function.Module, jumpTable)
-	faults, ok2 := k.codePairs(l.Function.Module, exceptionTable)
-	symbolizer, err := k.Symbolizer()
-	if !ok1 || !ok2 || err != nil {
+	from, to, ok := l.codePairs()
+	if !ok {
+		return nil, false
+	}
+	blocks, ok := l.blocks()
+	if !ok {
+		return nil, false
+	}
+	starts, ok = l.entries(to)
+	for _, b := range blocks {
+		starts[b.Insts[0].Addr] = true
+	}
+	for _, in := range l.Insts {
+		if l.endsRun(in) {
+			starts[in.End()] = true
+		}
+	}
+	for _, p := range from {
+		starts[l.endOf(p.code)] = true
+	}
+	return starts, ok
+}
+
+// entries returns the addresses where control may come to from elsewhere than
+// the function's own instructions, ok false where they cannot be known.
+func (l *Listing) entries(to []codePair) (entries map[uint64]bool, ok bool) {
+	entries = map[uint64]bool{l.Insts[0].Addr: true}
+	for _, p := range to {
+		entries[p.target] = true
+	}
+	return entries, l.addJumpsBack(entries)
+}
+
+// blocks returns the basic blocks, ok false where a jump leads nobody knows
+// where.
+func (l *Listing) blocks() (blocks []isa.Block, ok bool) {
+	symbolizer, err := l.reasons.kernel.Symbolizer()
+	if err != nil {
 		return nil, false
 	}
 	flow := isa.Flow{Symbol: func(addr uint64) string {
@@ -71,29 +104,28 @@ func (l *Listing) runStarts() (starts map[uint64]bool, ok bool) {
 		}
 		return name
 	}}
-	starts = make(map[uint64]bool)
-	for _, b := range isa.Blocks(l.arch, l.Insts, flow) {
-		starts[b.Insts[0].Addr] = true
-		for _, e := range b.Edges {
-			if e.Kind == isa.Unknown {
-				return nil, false
-			}
+	blocks = isa.Blocks(l.arch, l.Insts, flow)
+	for _, b := range blocks {
+		if slices.ContainsFunc(b.Edges, func(e isa.Edge) bool { return e.Kind == isa.Unknown }) {
+			return nil, false
 		}
 	}
-	for _, in := range l.Insts {
-		if l.endsRun(in) {
-			starts[in.End()] = true
-		}
+	return blocks, true
+}
+
+// codePairs returns the places of the function from where the kernel makes
+// control go on elsewhere, and those that it makes control go on at; ok false
+// where they cannot be known.
+func (l *Listing) codePairs() (from, to []codePair, ok bool) {
+	k := l.reasons.kernel
+	jumps, ok1 := k.codePairs(l.Function.Module, jumpTable)
+	faults, ok2 := k.codePairs(l.Function.Module, exceptionTable)
+	if !ok1 || !ok2 {
+		return nil, nil, false
 	}
-	for _, pairs := range []*codePairs{jumps, faults} {
-		for _, p := range pairs.from(l.Insts[0].Addr, l.End()) {
-			starts[l.endOf(p.code)] = true
-		}
-		for _, p := range pairs.to(l.Insts[0].Addr, l.End()) {
-			starts[p.target] = true
-		}
-	}
-	return starts, l.addJumpsBack(starts)
+	begin, end := l.Insts[0].Addr, l.End()
+	return slices.Concat(jumps.from(begin, end), faults.from(begin, end)),
+		slices.Concat(jumps.to(begin, end), faults.to(begin, end)), true
 }
 
 // endsRun reports whether a run ends behind an instruction that no table
@@ -101,9 +133,6 @@ func (l *Listing) runStarts() (starts map[uint64]bool, ok bool) {
 func (l *Listing) endsRun(in isa.Inst) bool {
 	return in.Kind&(isa.Call|isa.Jump|isa.Return|isa.Trap|isa.EnablesInterrupts) != 0 || l.reasons.rewritten(in.Addr)
 }
-
-// holds reports whether an address is in the function.
-func (l *Listing) holds(addr uint64) bool { return l.Insts[0].Addr <= addr && addr < l.End() }
 
 // endOf returns the end of the instruction that holds an address.
 func (l *Listing) endOf(addr uint64) uint64 {
@@ -116,7 +145,7 @@ func (l *Listing) endOf(addr uint64) uint64 {
 
 // addJumpsBack adds where the parts that the compiler split off the function,
 // or the function that l was split off, jump to.
-func (l *Listing) addJumpsBack(starts map[uint64]bool) bool {
+func (l *Listing) addJumpsBack(entries map[uint64]bool) bool {
 	k := l.reasons.kernel
 	name, isCold := strings.CutSuffix(l.Function.Name, coldSuffix)
 	if !isCold {
@@ -140,7 +169,7 @@ func (l *Listing) addJumpsBack(starts map[uint64]bool) bool {
 		}
 		for _, in := range other.Insts {
 			if in.HasTarget() {
-				starts[in.Target] = true
+				entries[in.Target] = true
 			}
 		}
 	}

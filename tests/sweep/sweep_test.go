@@ -1,0 +1,273 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"kinst"
+	"kinst/internal/isa"
+	"kinst/internal/kernel"
+	"kinst/internal/vm/vmtest"
+)
+
+var (
+	functions = flag.Int("functions", 8, "trace so many functions")
+	seed      = flag.Uint64("seed", 1, "choose them by this `number`")
+)
+
+func TestMain(m *testing.M) { vmtest.Main(m) }
+
+const (
+	// batchSites is about how many instructions are traced at a time.
+	batchSites = 1500
+	// watching is how long they are.
+	watching = 400 * time.Millisecond
+)
+
+// TestSweep traces every instruction of a sample of functions, half of which
+// the workload is known to execute. The kernel must take every probe that is
+// offered and stay well, the workload's own results must be right, and the
+// counts must agree with each other.
+func TestSweep(t *testing.T) {
+	arch, err := isa.Native()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	log := openLog(t)
+	s := &sweep{arch: arch, kernel: k, work: startWorkload(t), left: make(map[string]int)}
+	var batch []*kernel.Listing
+	sites := 0
+	for _, f := range s.sample(t, *functions) {
+		l, err := k.Listing(arch, f)
+		if err != nil {
+			t.Errorf("%s: %v", f, err)
+			continue
+		}
+		batch = append(batch, l)
+		sites += len(l.Insts)
+		if sites >= batchSites {
+			s.trace(t, batch)
+			log.check(t, batch)
+			batch, sites = nil, 0
+		}
+	}
+	if len(batch) > 0 {
+		s.trace(t, batch)
+		log.check(t, batch)
+	}
+	s.report(t)
+}
+
+// sample chooses n functions whose names are theirs alone: one half among those
+// that are executed, the other among all.
+func (s *sweep) sample(t *testing.T, n int) []kernel.Function {
+	all, err := s.kernel.Functions("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make(map[string]int)
+	for _, f := range all {
+		names[f.Name]++
+	}
+	all = slices.DeleteFunc(all, func(f kernel.Function) bool { return names[f.Name] > 1 })
+	executed := executed(t, s.work)
+	rnd := rand.New(rand.NewPCG(*seed, 0))
+	rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	var chosen, others []kernel.Function
+	for _, f := range all {
+		if executed[f.Name] && len(chosen) < n/2 {
+			chosen = append(chosen, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	chosen = append(chosen, others[:n-len(chosen)]...)
+	rnd.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	return chosen
+}
+
+// A sweep is what has been seen so far.
+type sweep struct {
+	arch   *isa.Arch
+	kernel *kernel.Kernel
+	work   *workload
+
+	functions, insts, armed int
+	executed, executedInsts int
+	runs, branches          int            // that were compared
+	skipped                 int            // functions of which the kernel skipped hits
+	left                    map[string]int // instructions by why they cannot be probed
+}
+
+// trace traces functions at once. Where the kernel had to skip hits, the counts
+// do not agree: there it traces each function for itself.
+func (s *sweep) trace(t *testing.T, batch []*kernel.Listing) {
+	defer func() { t.Logf("%d functions so far", s.functions) }()
+	counts, skipped := s.count(t, batch)
+	for _, l := range batch {
+		mine, lost := counts, skipped
+		if skipped && len(batch) > 1 {
+			mine, lost = s.count(t, []*kernel.Listing{l})
+		}
+		s.note(l, mine)
+		if lost {
+			s.skipped++
+			continue
+		}
+		s.compare(t, l, mine)
+	}
+}
+
+// A place is a function's name and an offset in it.
+type place struct {
+	function string
+	offset   uint64
+}
+
+var (
+	row     = regexp.MustCompile(`^\s+(\S+)\s+(\d+)\s+(\d+)$`)
+	refused = regexp.MustCompile(`:\d+ is left out`)
+)
+
+// count counts the executions of each instruction of some functions, for a
+// while. Skipped says that some were not counted.
+func (s *sweep) count(t *testing.T, batch []*kernel.Listing) (counts map[place]int, skipped bool) {
+	var probes []string
+	for _, l := range batch {
+		probes = append(probes, fmt.Sprintf("kinst:%s:%s:", l.Function.Module, l.Function.Name))
+	}
+	settings := kinst.NewSettings()
+	for _, option := range []string{"quiet", "zdefs", "sites=all"} {
+		if err := settings.Set(option); err != nil {
+			t.Fatal(err)
+		}
+	}
+	session, err := kinst.Open(kinst.Options{
+		Settings: settings,
+		Warn: func(text string) {
+			skipped = true
+			if !strings.Contains(text, "skipped") && !strings.Contains(text, "matched 0 probes") {
+				t.Errorf("%s: %s", probes, text)
+			}
+		},
+		Note: func(text string) {
+			if refused.MatchString(text) {
+				t.Error(text)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	program, err := session.Compile(ctx, kinst.Source{Text: strings.Join(probes, ",") + " {@[probefunc, probename] = count();} BEGIN {}"})
+	if err == nil {
+		err = session.Start(ctx, program)
+	}
+	var out bytes.Buffer
+	if err == nil {
+		// What stops the programs is a store by this thread. On one processor no
+		// other one is in the midst of a run then.
+		limit, cancel := context.WithTimeout(ctx, watching)
+		defer cancel()
+		s.work.during(func() { _, err = session.Consume(limit, &out) })
+	}
+	if err2 := session.Close(); err != nil || err2 != nil {
+		t.Fatalf("%s: %v, %v", probes, err, err2)
+	}
+	counts = make(map[place]int)
+	for line := range strings.Lines(out.String()) {
+		if m := row.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
+			offset, _ := strconv.ParseUint(m[2], 10, 64)
+			counts[place{m[1], offset}], _ = strconv.Atoi(m[3])
+		}
+	}
+	return counts, skipped
+}
+
+// note adds a function to the sums.
+func (s *sweep) note(l *kernel.Listing, counts map[place]int) {
+	s.functions++
+	s.insts += len(l.Insts)
+	hit := 0
+	for i := range l.Insts {
+		if why := l.Unprobeable(i); why != "" {
+			s.left[why]++
+			continue
+		}
+		s.armed++
+		if counts[at(l, i)] > 0 {
+			hit++
+		}
+	}
+	s.executedInsts += hit
+	if hit > 0 {
+		s.executed++
+	}
+}
+
+func at(l *kernel.Listing, i int) place {
+	return place{l.Function.Name, l.Insts[i].Addr - l.Function.Addr}
+}
+
+// compare looks whether the instructions of a run are executed equally often,
+// and the two ways from a branch together as often as it.
+func (s *sweep) compare(t *testing.T, l *kernel.Listing, counts map[place]int) {
+	first := -1
+	for i, run := range l.Runs() {
+		if l.Unprobeable(i) != "" {
+			continue
+		}
+		if first < 0 || l.Runs()[first] != run {
+			first = i
+			if counts[at(l, i)] > 0 {
+				s.runs++
+			}
+			continue
+		}
+		if a, b := counts[at(l, first)], counts[at(l, i)]; a != b {
+			t.Errorf("%s: +%d was executed %d times, +%d of the same run %d times", l.Function, at(l, first).offset, a, at(l, i).offset, b)
+		}
+	}
+	for _, b := range l.Branches() {
+		if l.Unprobeable(b.Jump) != "" || l.Unprobeable(b.Taken) != "" || l.Unprobeable(b.Next) != "" {
+			continue
+		}
+		jump, taken, next := counts[at(l, b.Jump)], counts[at(l, b.Taken)], counts[at(l, b.Next)]
+		if jump != taken+next {
+			t.Errorf("%s: the jump at +%d was executed %d times, where it leads to, +%d, %d times, and what follows it %d times",
+				l.Function, at(l, b.Jump).offset, jump, at(l, b.Taken).offset, taken, next)
+		}
+		if jump > 0 {
+			s.branches++
+		}
+	}
+}
+
+func (s *sweep) report(t *testing.T) {
+	t.Logf("%d functions, %d instructions, of which %d were armed", s.functions, s.insts, s.armed)
+	for _, why := range slices.Sorted(maps.Keys(s.left)) {
+		t.Logf("%d not: %s", s.left[why], why)
+	}
+	t.Logf("%d functions were executed, %d instructions of theirs", s.executed, s.executedInsts)
+	t.Logf("%d runs of instructions and %d branches were executed and agree", s.runs, s.branches)
+	t.Logf("the kernel skipped hits of %d functions, whose counts were not compared", s.skipped)
+	if s.executed < s.functions/10 || s.runs == 0 || s.branches == 0 {
+		t.Error("that is too little to say anything")
+	}
+}
