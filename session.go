@@ -41,7 +41,8 @@ type Options struct {
 	// Warn gets what the user must know: losses, faults. Each text is a line
 	// without its newline. Nil drops them.
 	Warn func(text string)
-	// Note gets what the user may want to know: what was left out, and why.
+	// Note gets what the user may want to know: what was left out, and why;
+	// each text once.
 	Note func(text string)
 	// Ended is told how each of the processes ended, from another goroutine.
 	Ended func(text string)
@@ -58,6 +59,7 @@ type Session struct {
 	files    *userland.Store
 	users    process.Symbols
 	arms     func() (*arm.Session, error)
+	arming   *arm.Session // what arms returned, if it was called
 
 	dtrace    *dtrace.Provider
 	providers []provider.Provider
@@ -86,9 +88,7 @@ func Open(opts Options) (*Session, error) {
 	if opts.Warn == nil {
 		opts.Warn = func(string) {}
 	}
-	if opts.Note == nil {
-		opts.Note = func(string) {}
-	}
+	opts.Note = once(opts.Note)
 	if opts.Ended == nil {
 		opts.Ended = func(string) {}
 	}
@@ -113,7 +113,11 @@ func Open(opts Options) (*Session, error) {
 		known:    make(map[*provider.Probe]known),
 		texts:    make(map[*syntax.Source]Source),
 	}
-	s.arms = sync.OnceValues(func() (*arm.Session, error) { return arm.Open(k) })
+	s.arms = sync.OnceValues(func() (*arm.Session, error) {
+		var err error
+		s.arming, err = arm.Open(k)
+		return s.arming, err
+	})
 	s.disarm = sync.OnceValue(s.disarmAll)
 	calls := syscall.New(k, arch)
 	base := derived.Kernel{Kernel: k, Arch: arch, Syscalls: calls, Arms: s.arms}
@@ -135,6 +139,17 @@ func Open(opts Options) (*Session, error) {
 		s.enter(p, s.dtrace)
 	}
 	return s, nil
+}
+
+// once returns a function that passes on each text once. Nil drops them.
+func once(note func(string)) func(string) {
+	said := make(map[string]bool)
+	return func(text string) {
+		if note != nil && !said[text] {
+			said[text] = true
+			note(text)
+		}
+	}
 }
 
 // Settings are the options' values; the program's pragmas change them.
@@ -191,7 +206,7 @@ func (s *Session) enable(ctx context.Context) error {
 		var enablings []provider.Enabling
 		for i, u := range s.program.units {
 			if s.known[u.Probes[0]].owner == owner {
-				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Context: u.Context, Probes: u.Probes, First: u.First, CountsOnly: s.program.countsOnly[i]})
+				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Context: u.Context, Probes: u.Probes, First: u.First, CountsOnly: s.program.countsOnly[i], Runs: s.loaded.Control.Runs})
 			}
 		}
 		if enablings == nil {
@@ -232,10 +247,8 @@ func (s *Session) disarmAll() error {
 // Close ends the session and takes everything out of the kernel.
 func (s *Session) Close() error {
 	errs := []error{s.disarm()}
-	if len(s.armed) > 0 {
-		if arms, err := s.arms(); err == nil {
-			errs = append(errs, arms.Close())
-		}
+	if s.arming != nil {
+		errs = append(errs, s.arming.Close())
 	}
 	if s.loaded != nil {
 		errs = append(errs, s.loaded.Close())

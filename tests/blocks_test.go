@@ -12,12 +12,11 @@ import (
 
 // workFunctions are executed by a dd that copies, and small.
 var workFunctions = []string{
-	"vfs_read", "ksys_read", "ksys_write", "rw_verify_area", "security_file_permission", "read_zero",
-	"write_null", "__x64_sys_read", "__x64_sys_write", "do_filp_open", "walk_component", "lookup_fast",
-	"may_open*", "inode_permission", "generic_permission", "alloc_fd", "filp_close", "ksys_dup3",
-	"do_dup2", "getname_flags*", "putname", "terminate_walk", "complete_walk", "open_last_lookups",
-	"__x64_sys_close", "chrdev_open", "memory_open", "vfs_open", "path_init", "set_root", "fd_install",
-	"__x64_sys_openat", "do_sys_openat2", "nd_jump_root",
+	"ksys_read", "ksys_write", "rw_verify_area", "security_file_permission", "read_zero", "write_null",
+	"__x64_sys_read", "__x64_sys_write", "filp_close", "getname_flags*", "putname", "terminate_walk",
+	"complete_walk", "__x64_sys_close", "memory_open", "vfs_open", "set_root", "nd_jump_root",
+	"__x64_sys_openat", "fput", "close_fd", "try_module_get", "path_get", "path_put", "mntput", "mntget",
+	"get_unused_fd_flags", "file_ra_state_init", "fd_install", "alloc_empty_file", "security_file_open", "ksys_dup3",
 }
 
 // TestBlocksCountAsAllSitesDo compares counting with a probe on each
@@ -33,13 +32,15 @@ func TestBlocksCountAsAllSitesDo(t *testing.T) {
 			"dd if=/dev/zero of=/dev/null bs=4321 count=500")
 		return strings.Split(strings.TrimSpace(out), "\n")
 	}
-	// The first run fills caches. After it, a thread that is preempted may still
-	// take another path: then the comparison is made again.
-	count("blocks")
+	// A thread that is preempted may take another path, as may the first of all
+	// while caches are empty: then the comparison is made again.
+	if err := exec.Command("dd", "if=/dev/zero", "of=/dev/null", "bs=4321", "count=500").Run(); err != nil {
+		t.Fatal(err)
+	}
 	var diff string
 	for range 3 {
 		all, blocks := count("all"), count("blocks")
-		if len(all) < 500 {
+		if len(all) < 300 {
 			t.Fatalf("only %d instructions were executed:\n%s", len(all), strings.Join(all, "\n"))
 		}
 		if diff = cmp.Diff(all, blocks); diff == "" {
@@ -54,8 +55,7 @@ func TestBlocksCountAsAllSitesDo(t *testing.T) {
 // what it prints.
 func kinst(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("/bin/kinst", args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "KINST_TEST_GUEST=") })
+	cmd := kinstCommand(args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -66,4 +66,10 @@ func kinst(t *testing.T, args ...string) string {
 		t.Errorf("kinst %q: %s", args, &stderr)
 	}
 	return string(out)
+}
+
+func kinstCommand(args ...string) *exec.Cmd {
+	cmd := exec.Command("/bin/kinst", args...)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "KINST_TEST_GUEST=") })
+	return cmd
 }

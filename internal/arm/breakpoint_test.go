@@ -20,11 +20,11 @@ func TestBreakpointsCountEveryExecution(t *testing.T) {
 		sites = append(sites, Site{Module: l.Function.Module, Symbol: l.Function.Name, Base: l.Function.Addr, Offset: in.Addr - l.Function.Addr})
 	}
 	for _, site := range sites {
-		if _, err := s.ArmBreakpoint([]*ebpf.Program{c.prog}, site); err != nil {
+		if _, err := s.ArmBreakpoint(c.prog, site); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := s.ArmBreakpoint([]*ebpf.Program{c.prog}, Site{Module: "vmlinux", Symbol: "vfs_write", Base: listing(t, k, "vfs_write").Function.Addr})
+	_, err := s.ArmBreakpoint(c.prog, Site{Module: "vmlinux", Symbol: "vfs_write", Base: listing(t, k, "vfs_write").Function.Addr})
 	if !errors.Is(err, ErrNoBreakpoint) {
 		t.Errorf("the fifth breakpoint: %v", err)
 	}
@@ -58,7 +58,7 @@ func TestLandingPadIsExecutedAsOftenAsWhatFollows(t *testing.T) {
 			pad := newCounter(t, ebpf.PerfEvent, 0, os.Getpid())
 			probe := kprobeCounter(t)
 			site := Site{Module: f.Module, Symbol: f.Name, Base: f.Addr}
-			g1, err := s.ArmBreakpoint([]*ebpf.Program{pad.prog}, site)
+			g1, err := s.ArmBreakpoint(pad.prog, site)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestBreakpointsReachWhatKprobesDoNot(t *testing.T) {
 				continue
 			}
 			seen[why] = true
-			g, err := s.ArmBreakpoint([]*ebpf.Program{c.prog}, Site{Module: l.Function.Module, Symbol: name, Base: l.Function.Addr, Offset: in.Addr - l.Function.Addr})
+			g, err := s.ArmBreakpoint(c.prog, Site{Module: l.Function.Module, Symbol: name, Base: l.Function.Addr, Offset: in.Addr - l.Function.Addr})
 			t.Logf("%s+%d: %s: %v", name, in.Addr-l.Function.Addr, why, err)
 			if err == nil {
 				err = g.Disarm()

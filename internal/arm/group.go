@@ -117,8 +117,8 @@ func (g *Group) Missed() (uint64, error) {
 }
 
 func (g *Group) profile() (hits, missed uint64, err error) {
-	if len(g.events) == 0 {
-		return 0, 0, nil
+	if hits, err = g.breakpointHits(); err != nil || len(g.events) == 0 {
+		return hits, 0, err
 	}
 	const file = "kprobe_profile"
 	text, err := g.session.tracefs.ReadFile(file)
@@ -129,11 +129,11 @@ func (g *Group) profile() (hits, missed uint64, err error) {
 	for _, e := range g.events {
 		names[path.Base(e.name)] = true
 	}
-	hits, missed, err = sumProfile(string(text), names)
+	more, missed, err := sumProfile(string(text), names)
 	if err != nil {
 		return 0, 0, fmt.Errorf("counting the hits: %s: %w", file, err)
 	}
-	return hits, missed, nil
+	return hits + more, missed, nil
 }
 
 // sumProfile adds up the columns of lines of the name of a site's event, its

@@ -27,6 +27,7 @@ type words struct {
 	status atomic.Int32
 	_      uint32
 	wall   atomic.Int64 // CLOCK_REALTIME less CLOCK_MONOTONIC, nanoseconds
+	runs   atomic.Uint64
 }
 
 // Offsets in words.
@@ -35,6 +36,7 @@ const (
 	exitedOffset = int(unsafe.Offsetof(words{}.exited))
 	statusOffset = int(unsafe.Offsetof(words{}.status))
 	wallOffset   = int(unsafe.Offsetof(words{}.wall))
+	runsOffset   = int(unsafe.Offsetof(words{}.runs))
 	controlSize  = int(unsafe.Sizeof(words{}))
 )
 
@@ -78,6 +80,10 @@ func (c *Control) Drain() { c.state.Store(uint32(Draining)) }
 func (c *Control) Exited() (status int, ok bool) {
 	return int(c.status.Load()), c.exited.Load() != 0
 }
+
+// Runs is how often the programs have run that count their runs
+// (provider.Context.CountRuns), in all states.
+func (c *Control) Runs() uint64 { return c.runs.Load() }
 
 // SetClock tells the programs what time it is, for walltimestamp. It must be
 // called again when somebody sets the clock.

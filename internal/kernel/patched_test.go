@@ -48,7 +48,7 @@ func sameListing(t *testing.T, was, is *Listing) {
 }
 
 func TestListingIsWithoutProbes(t *testing.T) {
-	for _, step := range []int{1, 2, 3, 7} {
+	for _, step := range []int{1, 7} {
 		for _, name := range []string{"vfs_read", "do_sys_openat2"} {
 			t.Run(fmt.Sprintf("%s every %d", name, step), func(t *testing.T) {
 				k := open(t)
@@ -134,7 +134,7 @@ func TestListingWhileProbesChange(t *testing.T) {
 		}
 	}()
 	good, unsettled := 0, 0
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && good < 100; {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end) && good < 40; {
 		l, err := k.Listing(native(t), was.Function)
 		if err != nil {
 			t.Log(err)
@@ -176,7 +176,7 @@ func TestReasons(t *testing.T) {
 			for i, in := range l.Insts {
 				why := l.Unprobeable(i)
 				reasons[why]++
-				if why == "" && i%5 != 0 {
+				if why == "" && i%15 != 0 {
 					continue // for time's sake
 				}
 				err := define(fmt.Sprintf("p:reason/e _text+%d\n", in.Addr-text))

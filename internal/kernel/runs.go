@@ -134,6 +134,9 @@ func (l *Listing) endsRun(in isa.Inst) bool {
 	return in.Kind&(isa.Call|isa.Jump|isa.Return|isa.Trap|isa.EnablesInterrupts) != 0 || l.reasons.rewritten(in.Addr)
 }
 
+// holds reports whether an address is in the function.
+func (l *Listing) holds(addr uint64) bool { return l.Insts[0].Addr <= addr && addr < l.End() }
+
 // endOf returns the end of the instruction that holds an address.
 func (l *Listing) endOf(addr uint64) uint64 {
 	i, ok := l.Find(addr)

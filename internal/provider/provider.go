@@ -102,6 +102,9 @@ type Context struct {
 	Lookup Lookup
 	IPBias int   // for LookupIP: 1 where the kernel reports the address plus one
 	Key    Place // for LookupKey
+	// CountRuns: the program counts how often it runs (Enabling.Runs). It is
+	// for hooks of which the kernel does not tell how often it skips them.
+	CountRuns bool
 	// Unless, if not nil, are bits of the current task with any of which set
 	// the program does nothing.
 	Unless *TaskBits
@@ -160,6 +163,9 @@ type Enabling struct {
 	// fires. Of probes that always fire equally often the provider then may
 	// arm one; see Substituted.
 	CountsOnly bool
+	// Runs returns how often the programs of this session that count their
+	// runs have run, all together.
+	Runs func() uint64
 }
 
 // A Refusal is a probe that the kernel did not take.

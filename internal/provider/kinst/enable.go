@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/cilium/ebpf"
 
@@ -25,6 +26,9 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 	var plans []*plan
 	total, done := 0, 0
 	for _, e := range landingLast(enablings) {
+		if e.Context == p.debug {
+			continue
+		}
 		crews, err := p.crews(e)
 		if err != nil {
 			return nil, err
@@ -36,6 +40,14 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 		defer session.Hurry(total)()
 	}
 	a := &armed{session: session, standIns: make(map[*provider.Probe]*provider.Probe)}
+	for _, e := range enablings {
+		if e.Context != p.debug {
+			continue
+		}
+		if err := a.armBreakpoints(session, e); err != nil {
+			return nil, errors.Join(err, a.Close())
+		}
+	}
 	for _, plan := range plans {
 		sites := len(plan.crews)
 		if err := a.arm(ctx, session, plan, func(n, _ int) { progress(done+n, total) }); err != nil {
@@ -131,6 +143,10 @@ type armed struct {
 	programs []*ebpf.Program
 	refused  []provider.Refusal
 	standIns map[*provider.Probe]*provider.Probe
+
+	breakpoints []*arm.Group
+	runs        func() uint64 // of the programs on them
+	skipped     uint64        // runs, as far as is known
 }
 
 // arm arms the first probe of each crew. Where it is refused, the next takes
@@ -187,6 +203,19 @@ func (a *armed) armFirst(ctx context.Context, session *arm.Session, plan *plan, 
 	return refused, nil
 }
 
+// armBreakpoints puts a hardware breakpoint on each probe.
+func (a *armed) armBreakpoints(session *arm.Session, e provider.Enabling) error {
+	a.runs = e.Runs
+	for _, probe := range e.Probes {
+		group, err := session.ArmBreakpoint(e.Program, probe.Target.(*target).site)
+		if err != nil {
+			return err
+		}
+		a.breakpoints = append(a.breakpoints, group)
+	}
+	return nil
+}
+
 // StandIns implements provider.Substituted.
 func (a *armed) StandIns() map[*provider.Probe]*provider.Probe { return a.standIns }
 
@@ -207,7 +236,29 @@ func (a *armed) Missed() (uint64, error) {
 			return missed, err
 		}
 	}
-	return missed, nil
+	n, err := a.missedBreakpoints()
+	return missed + n, err
+}
+
+// missedBreakpoints returns how often breakpoints were reached and their
+// programs not run.
+func (a *armed) missedBreakpoints() (uint64, error) {
+	if len(a.breakpoints) == 0 {
+		return 0, nil
+	}
+	var hits uint64
+	for _, g := range a.breakpoints {
+		n, err := g.Hits()
+		if err != nil {
+			return 0, err
+		}
+		hits += n
+	}
+	time.Sleep(time.Millisecond) // what was hit just now has its program run
+	if runs := a.runs(); runs < hits {
+		a.skipped = max(a.skipped, hits-runs)
+	}
+	return a.skipped, nil
 }
 
 // Close disarms every probe.
@@ -216,9 +267,9 @@ func (a *armed) Close() error {
 		defer a.session.Hurry(a.sites)()
 	}
 	var errs []error
-	for _, g := range a.groups {
+	for _, g := range append(a.groups, a.breakpoints...) {
 		errs = append(errs, g.Disarm())
 	}
-	a.groups = nil
+	a.groups, a.breakpoints = nil, nil
 	return errors.Join(errs...)
 }

@@ -22,6 +22,7 @@ type Provider struct {
 	arch     *isa.Arch
 	open     func() (*arm.Session, error)
 	contexts map[int]*provider.Context  // by IPBias
+	debug    *provider.Context          // of breakpoints
 	probes   map[uint64]*provider.Probe // by address
 	atTracer int                        // how many of them are at the function tracer's nop
 }
@@ -36,6 +37,7 @@ func New(k *kernel.Kernel, arch *isa.Arch, open func() (*arm.Session, error)) *P
 		arch:     arch,
 		open:     sync.OnceValues(open),
 		contexts: make(map[int]*provider.Context),
+		debug:    &provider.Context{Hook: provider.HookPerfEvent, Lookup: provider.LookupIP, CountRuns: true},
 		probes:   make(map[uint64]*provider.Probe),
 	}
 }
@@ -85,6 +87,9 @@ func (p *Provider) chooseAtTracer(probe *provider.Probe, l *kernel.Listing, i in
 type target struct {
 	site  arm.Site
 	named bool // by its offset: to leave it out is an error
+	// breakpoint says that it takes a hardware breakpoint, as kprobes are
+	// refused there.
+	breakpoint bool
 }
 
 // Match makes the probes that a description names. The provider must be named

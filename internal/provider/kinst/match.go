@@ -53,10 +53,12 @@ func (m *matcher) one(f kernel.Function, offset uint64) error {
 	switch {
 	case !ok:
 		m.misses = append(m.misses, provider.BoundaryError(describe(f, offset), listing.Insts, f.Addr+offset, provider.OffsetFrom(f.Addr)))
-	case listing.Unprobeable(i) != "":
-		m.misses = append(m.misses, fmt.Errorf("%s: %s", describe(f, offset), listing.Unprobeable(i)))
-	default:
+	case listing.Unprobeable(i) == "":
 		m.add(listing, i, true)
+	case listing.Breakpointable(i) && !m.glob:
+		m.addBreakpoint(listing, i)
+	default:
+		m.misses = append(m.misses, fmt.Errorf("%s: %s", describe(f, offset), listing.Unprobeable(i)))
 	}
 	return nil
 }
@@ -74,6 +76,20 @@ func (m *matcher) skip(f kernel.Function, err error) error {
 // add appends the probe of an instruction. Names that share an address are
 // names of one probe.
 func (m *matcher) add(l *kernel.Listing, i int, named bool) {
+	bias := m.provider.arch.ProbePC + int(l.Landing(i)-l.Insts[i].Addr)
+	t := m.addOf(l, i, m.provider.context(bias))
+	t.named = t.named || named
+}
+
+// addBreakpoint appends the probe of an instruction that takes a hardware
+// breakpoint.
+func (m *matcher) addBreakpoint(l *kernel.Listing, i int) {
+	t := m.addOf(l, i, m.provider.debug)
+	t.named, t.breakpoint = true, true
+	m.notes = append(m.notes, fmt.Sprintf("%s takes a hardware breakpoint: a kprobe is not possible, %s", t.site, l.Unprobeable(i)))
+}
+
+func (m *matcher) addOf(l *kernel.Listing, i int, c *provider.Context) *target {
 	f, addr := l.Function, l.Insts[i].Addr
 	offset := addr - f.Addr
 	probe := m.provider.probes[addr]
@@ -85,7 +101,7 @@ func (m *matcher) add(l *kernel.Listing, i int, named bool) {
 				Function: f.Name,
 				Name:     strconv.FormatUint(offset, 10),
 			},
-			Context: m.provider.context(m.provider.arch.ProbePC + int(l.Landing(i)-addr)),
+			Context: c,
 			Addr:    addr,
 			Target:  &target{site: arm.Site{Module: f.Module, Symbol: f.Name, Base: f.Addr, Offset: offset}},
 		}
@@ -94,10 +110,8 @@ func (m *matcher) add(l *kernel.Listing, i int, named bool) {
 			m.provider.chooseAtTracer(probe, l, i)
 		}
 	}
-	if named {
-		probe.Target.(*target).named = true
-	}
 	m.probes = append(m.probes, probe)
+	return probe.Target.(*target)
 }
 
 // result returns what was found. A named offset that is no probe of any
