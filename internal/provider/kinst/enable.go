@@ -23,18 +23,9 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 		return nil, err
 	}
 	// Functions are read before there are probes in them.
-	var plans []*plan
-	total, done := 0, 0
-	for _, e := range landingLast(enablings) {
-		if e.Context == p.debug {
-			continue
-		}
-		crews, err := p.crews(e)
-		if err != nil {
-			return nil, err
-		}
-		plans = append(plans, &plan{e.Program, crews, uint64(e.Context.IPBias - p.arch.ProbePC)})
-		total += len(crews)
+	plans, total, err := p.plans(enablings)
+	if err != nil {
+		return nil, err
 	}
 	if len(plans) > 1 {
 		defer session.Hurry(total)()
@@ -48,6 +39,7 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 			return nil, errors.Join(err, a.Close())
 		}
 	}
+	done := 0
 	for _, plan := range plans {
 		sites := len(plan.crews)
 		if err := a.arm(ctx, session, plan, func(n, _ int) { progress(done+n, total) }); err != nil {
@@ -63,6 +55,22 @@ type plan struct {
 	program *ebpf.Program
 	crews   []crew
 	shift   uint64 // how far behind its instruction each probe is put
+}
+
+// plans returns what is to be armed by kprobes, and how many sites that is.
+func (p *Provider) plans(enablings []provider.Enabling) (plans []*plan, total int, err error) {
+	for _, e := range landingLast(enablings) {
+		if e.Context == p.debug {
+			continue
+		}
+		crews, err := p.crews(e)
+		if err != nil {
+			return nil, 0, err
+		}
+		plans = append(plans, &plan{e.Program, crews, uint64(e.Context.IPBias - p.arch.ProbePC)})
+		total += len(crews)
+	}
+	return plans, total, nil
 }
 
 // landingLast orders programs so that those whose probes are put on a later
