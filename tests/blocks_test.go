@@ -10,13 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// workFunctions are executed by a dd that copies, and small.
+// workFunctions are executed by a dd that copies, and small. None disables
+// preemption: on its way out it would look whether another thread is due.
 var workFunctions = []string{
 	"ksys_read", "ksys_write", "rw_verify_area", "security_file_permission", "read_zero", "write_null",
 	"__x64_sys_read", "__x64_sys_write", "filp_close", "getname_flags*", "putname", "terminate_walk",
 	"complete_walk", "__x64_sys_close", "memory_open", "vfs_open", "set_root", "nd_jump_root",
-	"__x64_sys_openat", "fput", "close_fd", "try_module_get", "path_get", "path_put", "mntput", "mntget",
-	"get_unused_fd_flags", "file_ra_state_init", "fd_install", "alloc_empty_file", "security_file_open", "ksys_dup3",
+	"__x64_sys_openat", "fput", "close_fd", "security_inode_permission", "path_get", "path_put", "mntput", "mntget",
+	"get_unused_fd_flags", "file_ra_state_init", "build_open_flags", "alloc_empty_file", "security_file_open", "ksys_dup3",
 }
 
 // TestBlocksCountAsAllSitesDo compares counting with a probe on each

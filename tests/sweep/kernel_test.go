@@ -14,9 +14,9 @@ import (
 	"kinst/internal/kernel"
 )
 
-// executed returns names of functions that the kernel executes under the
-// workload, as its function tracer tells them.
-func executed(t *testing.T, w *workload) map[string]bool {
+// traced returns names of functions that the kernel executes under the workload,
+// as its function tracer tells them.
+func traced(t *testing.T, w *workload) map[string]bool {
 	dir, err := kernel.TraceFS()
 	if err != nil {
 		t.Fatal(err)
