@@ -198,7 +198,7 @@ func TestBinaryOutput(t *testing.T) {
 		size              int64
 	}{
 		{"virtio", "", 5 << 20},
-		{"serial", "initcall_blacklist=virtio_console_init module_blacklist=virtio_console", 1 << 20},
+		{"serial", "initcall_blacklist=virtio_console_init module_blacklist=virtio_console", 1 << 18},
 	} {
 		t.Run(c.transport, func(t *testing.T) {
 			onEachKernel(t, func(t *testing.T, kernel string) {

@@ -25,8 +25,8 @@ import (
 // kernel at boot, put into text: alternatives, jump labels, static calls,
 // switches, inline assembly.
 var functions = []string{
-	"vfs_read", "do_sys_openat2", "copy_process", "schedule", "__x64_sys_read", "tcp_sendmsg_locked",
-	"do_idle", "native_read_msr", "kfree", "vsnprintf", "filemap_read", "__schedule",
+	"vfs_read", "do_sys_openat2", "copy_process", "__x64_sys_read", "tcp_sendmsg_locked",
+	"do_idle", "native_read_msr", "vsnprintf", "__schedule",
 }
 
 // TestMain has the test binary stand in for kinst in a guest, and for the
