@@ -1,11 +1,13 @@
 package vmtest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,29 +26,30 @@ func Acquire(t testing.TB) (release func()) {
 // acquire counts across processes: packages are tested side by side, and a guest
 // under emulation keeps one processor busy.
 func acquire() (release func(), err error) {
-	slots := runtime.NumCPU()
-	for slot := range slots {
-		if f, err := lockSlot(slot, unix.LOCK_NB); err == nil {
-			return func() { f.Close() }, nil
+	for {
+		for slot := range runtime.NumCPU() {
+			f, err := lockSlot(slot)
+			switch {
+			case err == nil:
+				return func() { f.Close() }, nil
+			case !errors.Is(err, unix.EWOULDBLOCK):
+				return nil, fmt.Errorf("waiting for other tests' guests: %w", err)
+			}
 		}
+		time.Sleep(100 * time.Millisecond)
 	}
-	f, err := lockSlot(os.Getpid()%slots, 0)
-	if err != nil {
-		return nil, fmt.Errorf("waiting for other tests' guests: %w", err)
-	}
-	return func() { f.Close() }, nil
 }
 
-// lockSlot locks the file that stands for one processor. The lock ends with the
-// process that has it.
-func lockSlot(slot, flags int) (*os.File, error) {
+// lockSlot locks the file that stands for one processor, or returns EWOULDBLOCK
+// where another process has it. The lock ends with the process that has it.
+func lockSlot(slot int) (*os.File, error) {
 	name := filepath.Join(os.TempDir(), fmt.Sprintf("kinst-vmtest-%d.lock", slot))
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return nil, err
 	}
 	for err = unix.EINTR; err == unix.EINTR; {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|flags)
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	}
 	if err != nil {
 		f.Close()
