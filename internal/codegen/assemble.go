@@ -11,20 +11,21 @@ import (
 // assemble turns code into instructions of the machine, its virtual registers
 // where the allocation says. Labels' names begin with prefix.
 func assemble(list []ins, a *allocation, prefix string) asm.Instructions {
-	w := &assembler{allocation: a, name: labelNames(list, prefix)}
+	w := &assembler{allocation: a, prefix: prefix, same: make(map[string]string)}
 	for n := range list {
 		w.pos = list[n].pos
 		w.ins(&list[n])
 	}
-	return w.out
+	return w.resolved()
 }
 
 type assembler struct {
 	*allocation
-	out  asm.Instructions
-	name map[label]string
-	here string // the label that the next instruction bears
-	pos  syntax.Pos
+	prefix string
+	out    asm.Instructions
+	here   string            // the label that the next instruction bears
+	same   map[string]string // labels at one place: to the one that is borne
+	pos    syntax.Pos
 }
 
 // positionKey is the key of the metadata that tells which D an instruction is
@@ -43,21 +44,28 @@ func (w *assembler) emit(i asm.Instruction) {
 	w.out = append(w.out, i)
 }
 
-// labelNames names labels: those at one place share a name.
-func labelNames(list []ins, prefix string) map[label]string {
-	names := make(map[label]string)
-	here := ""
-	for n := range list {
-		if list[n].kind != place {
-			here = ""
-			continue
-		}
-		if here == "" {
-			here = fmt.Sprintf("%sL%d", prefix, list[n].to)
-		}
-		names[list[n].to] = here
+// label names a label.
+func (w *assembler) label(l label) string { return fmt.Sprintf("%sL%d", w.prefix, l) }
+
+// put puts a label before the next instruction. Those at one place share the
+// name of the first, also where what stands between them, such as a move from
+// a register to itself, takes no instruction.
+func (w *assembler) put(l label) {
+	if w.here == "" {
+		w.here = w.label(l)
+		return
 	}
-	return names
+	w.same[w.label(l)] = w.here
+}
+
+// resolved returns the instructions with the names of labels that they bear.
+func (w *assembler) resolved() asm.Instructions {
+	for n, i := range w.out {
+		if name, ok := w.same[i.Reference()]; ok {
+			w.out[n] = i.WithReference(name)
+		}
+	}
+	return w.out
 }
 
 // read returns the machine's register that holds r, loading it into temp if it
@@ -96,7 +104,7 @@ func (w *assembler) ins(i *ins) {
 	case jump:
 		w.jump(i)
 	case place:
-		w.here = w.name[i.to]
+		w.put(i.to)
 	case call:
 		w.call(i)
 	case loadImm:
@@ -171,7 +179,7 @@ func (w *assembler) jump(i *ins) {
 			out.Src = w.read(i.src, temp1)
 		}
 	}
-	w.emit(out.WithReference(w.name[i.to]))
+	w.emit(out.WithReference(w.label(i.to)))
 }
 
 // call moves the arguments into their registers, calls, and takes the result.

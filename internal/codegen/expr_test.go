@@ -161,6 +161,12 @@ func TestOverflowingDivision(t *testing.T) {
 	}
 }
 
+// TestElidedMoves is about labels between which there is a move that takes no
+// instruction.
+func TestElidedMoves(t *testing.T) {
+	compareWithGCC(t, []string{"(((i3, 'a') ? ((short)(ul2) ? (0x7fffffff || i0) : l2) : c0) >> (i0 & 31))"})
+}
+
 // TestRandomExpressions compares random expressions with gcc.
 func TestRandomExpressions(t *testing.T) {
 	seed := rand.Uint64()

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	functions = flag.Int("functions", 6, "trace so many functions")
+	functions = flag.Int("functions", 4, "trace so many functions")
 	seed      = flag.Uint64("seed", 1, "choose them by this `number`")
 )
 
