@@ -239,11 +239,12 @@ func at(l *kernel.Listing, i int) place {
 // and the two ways from a branch together as often as it.
 func (s *sweep) compare(t *testing.T, l *kernel.Listing, counts map[place]int) {
 	first := -1
-	for i, run := range l.Runs() {
+	runs := l.Runs()
+	for i, run := range runs {
 		if l.Unprobeable(i) != "" {
 			continue
 		}
-		if first < 0 || l.Runs()[first] != run {
+		if first < 0 || runs[first] != run {
 			first = i
 			if counts[at(l, i)] > 0 {
 				s.runs++
