@@ -103,37 +103,48 @@ func (g *Group) sites() (n int) {
 // to the programs. A program did not run at that if another one was running on
 // the CPU just then.
 func (g *Group) Hits() (uint64, error) {
-	hits, _, err := g.profile()
-	return hits, err
+	at, err := g.breakpointHits()
+	if err != nil {
+		return 0, err
+	}
+	hits, _, err := profile([]*Group{g})
+	return at + hits, err
 }
 
 // Missed returns how often the kernel did not run the programs although a site
 // was reached: because it was handling another one's probe at the time, or
 // because too many invocations of a function were waiting for their return
 // (which kernels before 6.2 do not count).
-func (g *Group) Missed() (uint64, error) {
-	_, missed, err := g.profile()
+func (g *Group) Missed() (uint64, error) { return Missed([]*Group{g}) }
+
+// Missed returns what Group.Missed does, for groups of one session together.
+// The kernel lists every site for that: it is asked once.
+func Missed(groups []*Group) (uint64, error) {
+	_, missed, err := profile(groups)
 	return missed, err
 }
 
-func (g *Group) profile() (hits, missed uint64, err error) {
-	if hits, err = g.breakpointHits(); err != nil || len(g.events) == 0 {
-		return hits, 0, err
+// profile reads what the kernel says of the sites of groups.
+func profile(groups []*Group) (hits, missed uint64, err error) {
+	names := make(map[string]bool)
+	for _, g := range groups {
+		for _, e := range g.events {
+			names[path.Base(e.name)] = true
+		}
+	}
+	if len(names) == 0 {
+		return 0, 0, nil
 	}
 	const file = "kprobe_profile"
-	text, err := g.session.tracefs.ReadFile(file)
+	text, err := groups[0].session.tracefs.ReadFile(file)
 	if err != nil {
 		return 0, 0, fmt.Errorf("counting the hits: %w", err)
 	}
-	names := make(map[string]bool)
-	for _, e := range g.events {
-		names[path.Base(e.name)] = true
-	}
-	more, missed, err := sumProfile(string(text), names)
+	hits, missed, err = sumProfile(string(text), names)
 	if err != nil {
 		return 0, 0, fmt.Errorf("counting the hits: %s: %w", file, err)
 	}
-	return hits + more, missed, nil
+	return hits, missed, nil
 }
 
 // sumProfile adds up the columns of lines of the name of a site's event, its

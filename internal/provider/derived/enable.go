@@ -61,14 +61,11 @@ func (a *armed) Missed() (uint64, error) {
 	}
 	n, err := provider.RecursionMisses(a.programs)
 	missed += n
-	for _, g := range a.groups {
-		if err != nil {
-			break
-		}
-		n, err = g.Missed()
-		missed += n
+	if err != nil {
+		return missed, err
 	}
-	return missed, err
+	n, err = arm.Missed(a.groups)
+	return missed + n, err
 }
 
 // Close takes the programs off.

@@ -182,14 +182,8 @@ func (a *armed) Missed() (uint64, error) {
 	if err != nil {
 		return missed, err
 	}
-	for _, g := range a.groups {
-		n, err := g.Missed()
-		missed += n
-		if err != nil {
-			return missed, err
-		}
-	}
-	return missed, nil
+	n, err := arm.Missed(a.groups)
+	return missed + n, err
 }
 
 // Close disarms every probe.

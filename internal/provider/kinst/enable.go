@@ -237,14 +237,12 @@ func (a *armed) Missed() (uint64, error) {
 	if err != nil {
 		return missed, err
 	}
-	for _, g := range a.groups {
-		n, err := g.Missed()
-		missed += n
-		if err != nil {
-			return missed, err
-		}
+	n, err := arm.Missed(a.groups)
+	missed += n
+	if err != nil {
+		return missed, err
 	}
-	n, err := a.missedBreakpoints()
+	n, err = a.missedBreakpoints()
 	return missed + n, err
 }
 
