@@ -15,7 +15,7 @@ type kernelSymbols struct{ *kernel.Kernel }
 // KernelSymbol implements KernelSymbols. Of several symbols at one address a
 // function's own comes before what compilers put there.
 func (k kernelSymbols) KernelSymbol(addr uint64) (module, name string, offset uint64) {
-	syms, err := k.Symbols()
+	syms, err := k.SymbolsAround(addr)
 	if err != nil {
 		return "", "", 0
 	}

@@ -129,7 +129,7 @@ func (k *Kernel) checkSymbols() Check {
 	if err != nil {
 		return outcome("symbols", true, err, "", "")
 	}
-	return outcome("symbols", true, nil, fmt.Sprintf("%d in %s", syms.Len(), kallsymsPath), "")
+	return outcome("symbols", true, nil, fmt.Sprintf("%d in %s", syms.Len(), syms.source), "")
 }
 
 func (k *Kernel) checkText() Check {

@@ -2,11 +2,14 @@ package kernel
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+
+	"kinst/internal/elfnote"
 )
 
 const kcorePath = "/proc/kcore"
@@ -15,6 +18,7 @@ const kcorePath = "/proc/kcore"
 type kcore struct {
 	file     *os.File
 	segments []segment
+	notes    []byte
 }
 
 // segment is a piece of the kernel's address space and where it stands in the
@@ -29,12 +33,12 @@ func openKcore(path string) (*kcore, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s)", err, kcoreRemedy(err))
 	}
-	segments, err := parseSegments(f)
+	segments, notes, err := parseSegments(f)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &kcore{f, segments}, nil
+	return &kcore{f, segments, notes}, nil
 }
 
 func kcoreRemedy(err error) string {
@@ -47,23 +51,42 @@ func kcoreRemedy(err error) string {
 	return "it is read for the text of functions"
 }
 
-// parseSegments reads the ELF header and the program headers and nothing
-// else.
-func parseSegments(r io.ReaderAt) ([]segment, error) {
+// parseSegments reads the ELF header, the program headers and the notes, and
+// nothing else.
+func parseSegments(r io.ReaderAt) (segments []segment, notes []byte, err error) {
 	core, err := elf.NewFile(r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var segments []segment
 	for _, p := range core.Progs {
-		if p.Type == elf.PT_LOAD && p.Memsz > 0 {
+		switch {
+		case p.Type == elf.PT_LOAD && p.Memsz > 0:
 			segments = append(segments, segment{p.Vaddr, p.Memsz, int64(p.Off)})
+		case p.Type == elf.PT_NOTE && p.Filesz <= maxNotes:
+			notes = make([]byte, p.Filesz)
+			if _, err := io.ReadFull(p.Open(), notes); err != nil {
+				return nil, nil, fmt.Errorf("its notes: %w", err)
+			}
 		}
 	}
 	if len(segments) == 0 {
-		return nil, errors.New("it describes no memory")
+		return nil, nil, errors.New("it describes no memory")
 	}
-	return segments, nil
+	return segments, notes, nil
+}
+
+// maxNotes is far above what the kernel writes, in bytes.
+const maxNotes = 1 << 20
+
+// info returns the addresses that the kernel tells in VMCOREINFO, which is
+// among the notes from Linux 4.19 on.
+func (c *kcore) info() map[string]uint64 {
+	for note, err := range elfnote.All(c.notes, binary.NativeEndian) {
+		if err == nil && note.Name == "VMCOREINFO" {
+			return parseInfo(string(note.Desc))
+		}
+	}
+	return nil
 }
 
 func (c *kcore) read(addr uint64, p []byte) error {

@@ -17,6 +17,7 @@ const VMLinux = "vmlinux"
 // goroutines.
 type Kernel struct {
 	symbols func() (*Symbols, error)
+	listed  func() (*Symbols, error) // what /proc/kallsyms lists
 	memory  func() (memory, error)
 	btf     func() (*btf.Spec, error)
 
@@ -42,6 +43,7 @@ type Kernel struct {
 func Open() (*Kernel, error) {
 	k := &Kernel{siteTables: map[string]*siteTables{}, pairs: map[pairKey]*codePairs{}, emulators: map[string]bool{}, anchors: map[string]anchor{}, moduleSections: map[string][]uint64{}}
 	k.symbols = sync.OnceValues(k.loadSymbols)
+	k.listed = sync.OnceValues(k.listSymbols)
 	k.memory = sync.OnceValues(k.openMemory)
 	k.btf = sync.OnceValues(loadBTF)
 	k.blacklist = sync.OnceValue(loadBlacklist)
@@ -64,6 +66,16 @@ func (k *Kernel) Close() error {
 // Symbols returns the symbols of the kernel and of the modules that were
 // loaded when it was first called.
 func (k *Kernel) Symbols() (*Symbols, error) { return k.symbols() }
+
+// SymbolsAround returns symbols that name what is at addr also where the kernel
+// has made that since its start: the code of BPF programs, and trampolines.
+func (k *Kernel) SymbolsAround(addr uint64) (*Symbols, error) {
+	syms, err := k.Symbols()
+	if err != nil || syms.source == kallsymsPath || syms.spans(addr) {
+		return syms, err
+	}
+	return k.listed()
+}
 
 // BTF returns the kernel's own types. It takes a noticeable part of a second
 // the first time.

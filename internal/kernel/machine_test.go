@@ -163,6 +163,52 @@ func TestSymbolsOfThisKernel(t *testing.T) {
 	}
 }
 
+// The kernel's own table says what /proc/kallsyms prints.
+func TestKallsymsOfThisKernel(t *testing.T) {
+	core, err := openKcore(kcorePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer core.Close()
+	got, err := core.coreSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, err := open(t).listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := newSymbols(got, []string{VMLinux}, core.source())
+	i := 0
+	for want := range listed.All() {
+		if want.Module != VMLinux {
+			continue
+		}
+		if i == table.Len() {
+			t.Fatalf("the table ends before %v", want)
+		}
+		if got := table.at(i); got != want {
+			t.Fatalf("symbol %d is %v, want %v", i, got, want)
+		}
+		i++
+	}
+	if i != table.Len() {
+		t.Errorf("%d symbols, %d listed", table.Len(), i)
+	}
+	if !table.spans(mustData(t, table, "_etext")) || table.spans(0) || table.spans(table.at(i-1).Addr+1) {
+		t.Error("spans is wrong")
+	}
+}
+
+func mustData(t *testing.T, s *Symbols, name string) uint64 {
+	t.Helper()
+	addr, ok := s.Data(name)
+	if !ok {
+		t.Fatal("no symbol " + name)
+	}
+	return addr
+}
+
 // Every function of every module has a listing, and where the kernel knows the
 // end of it, that is it.
 func TestListingsOfModules(t *testing.T) {

@@ -80,12 +80,12 @@ func coreHeader(segments ...segment) []byte {
 
 func TestParseSegments(t *testing.T) {
 	want := []segment{{0xffffffff81000000, 0x2000000, 0x7fff81002000}, {0xffffc90000000000, 0x1fffffffffff, 0x490000002000}}
-	got, err := parseSegments(bytes.NewReader(coreHeader(want...)))
+	got, _, err := parseSegments(bytes.NewReader(coreHeader(want...)))
 	if !slices.Equal(got, want) || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, text := range []string{"", "what", string(coreHeader())} {
-		if _, err := parseSegments(bytes.NewReader([]byte(text))); err == nil {
+		if _, _, err := parseSegments(bytes.NewReader([]byte(text))); err == nil {
 			t.Errorf("%.10q: no error", text)
 		}
 	}
@@ -94,7 +94,7 @@ func TestParseSegments(t *testing.T) {
 func FuzzParseSegments(f *testing.F) {
 	f.Add(coreHeader(segment{0xffffffff81000000, 0x2000000, 0x7fff81002000}))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		segments, err := parseSegments(bytes.NewReader(text))
+		segments, _, err := parseSegments(bytes.NewReader(text))
 		if err == nil && len(segments) == 0 {
 			t.Error("no segments and no error")
 		}

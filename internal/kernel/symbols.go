@@ -45,6 +45,7 @@ type Symbols struct {
 	syms    []symbol
 	modules []string          // by symbol.module; modules[0] is VMLinux
 	loaded  map[string]uint64 // where modules were when the symbols were read
+	source  string            // the file that they come from
 
 	textBegin, textEnd uint64 // of the kernel proper, 0 where it is not known
 	initBegin, initEnd uint64 // text that the kernel gave back after its start
@@ -61,7 +62,27 @@ type symbol struct {
 	kind   byte
 }
 
+// loadSymbols takes the kernel's own table where that is all there is to take,
+// and else /proc/kallsyms.
 func (k *Kernel) loadSymbols() (*Symbols, error) {
+	modules, err := k.Modules()
+	if err != nil {
+		return nil, err
+	}
+	if len(modules) == 0 {
+		if mem, err := k.memory(); err == nil {
+			if core, ok := mem.(*kcore); ok {
+				if syms, err := core.coreSymbols(); err == nil {
+					return newSymbols(syms, []string{VMLinux}, core.source()), nil
+				}
+			}
+		}
+	}
+	return k.listed()
+}
+
+// listSymbols reads /proc/kallsyms.
+func (k *Kernel) listSymbols() (*Symbols, error) {
 	modules, err := k.Modules()
 	if err != nil {
 		return nil, err
@@ -79,7 +100,6 @@ func (k *Kernel) loadSymbols() (*Symbols, error) {
 	if err != nil {
 		return nil, err
 	}
-	syms.loaded = make(map[string]uint64)
 	for _, m := range modules {
 		syms.loaded[m.Name] = m.Addr
 	}
@@ -100,11 +120,8 @@ func readAll(r io.Reader, size int) ([]byte, error) {
 //
 // The names it returns are parts of text, which must not change any more.
 func parseSymbols(text []byte) (*Symbols, error) {
-	s := &Symbols{
-		syms:    make([]symbol, 0, len(text)/44),
-		modules: []string{VMLinux},
-	}
-	s.index = sync.OnceValue(s.newIndex)
+	syms := make([]symbol, 0, len(text)/44)
+	modules := []string{VMLinux}
 	byName := map[string]uint16{}
 	hidden := true
 	last, lastModule := "", uint16(0)
@@ -123,12 +140,12 @@ func parseSymbols(text []byte) (*Symbols, error) {
 			if module != last {
 				n, known := byName[module]
 				if !known {
-					if len(s.modules) > 0xffff {
+					if len(modules) > 0xffff {
 						return nil, fmt.Errorf("%s:%d: more than 65,535 modules", kallsymsPath, line)
 					}
-					n = uint16(len(s.modules))
+					n = uint16(len(modules))
 					byName[module] = n
-					s.modules = append(s.modules, module)
+					modules = append(modules, module)
 				}
 				last, lastModule = module, n
 			}
@@ -137,11 +154,18 @@ func parseSymbols(text []byte) (*Symbols, error) {
 		if addr != 0 {
 			hidden = false
 		}
-		s.syms = append(s.syms, sym)
+		syms = append(syms, sym)
 	}
-	if len(s.syms) > 0 && hidden {
+	if len(syms) > 0 && hidden {
 		return nil, ErrNoAddresses
 	}
+	return newSymbols(syms, modules, kallsymsPath), nil
+}
+
+// newSymbols puts symbols in order.
+func newSymbols(syms []symbol, modules []string, source string) *Symbols {
+	s := &Symbols{syms: syms, modules: modules, source: source, loaded: map[string]uint64{}}
+	s.index = sync.OnceValue(s.newIndex)
 	slices.SortStableFunc(s.syms, func(a, b symbol) int {
 		switch {
 		case a.addr < b.addr:
@@ -153,7 +177,7 @@ func parseSymbols(text []byte) (*Symbols, error) {
 	})
 	s.findText()
 	s.findInit()
-	return s, nil
+	return s
 }
 
 // cutHex splits the leading hexadecimal number off s. It exists because
@@ -316,4 +340,11 @@ func (s *Symbols) Next(addr uint64) (next uint64, ok bool) {
 		return 0, false
 	}
 	return s.syms[i].addr, true
+}
+
+// spans reports whether an address is between those of the first text and of
+// the last symbol of the kernel proper.
+func (s *Symbols) spans(addr uint64) bool {
+	n := len(s.syms)
+	return n > 0 && s.textBegin <= addr && addr <= s.syms[n-1].addr
 }

@@ -43,7 +43,8 @@ func parsed(t testing.TB, text string) *Symbols {
 
 // fixed is a kernel with these symbols and nothing else.
 func fixed(s *Symbols) *Kernel {
-	return &Kernel{symbols: func() (*Symbols, error) { return s, nil }, anchors: map[string]anchor{}}
+	all := func() (*Symbols, error) { return s, nil }
+	return &Kernel{symbols: all, listed: all, anchors: map[string]anchor{}}
 }
 
 func TestParseSymbols(t *testing.T) {

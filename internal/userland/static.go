@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"fmt"
 
+	"kinst/internal/elfnote"
 	"kinst/internal/isa"
 )
 
@@ -25,7 +26,7 @@ func (f *File) StaticProbes() ([]StaticProbe, error) { return f.static() }
 const (
 	staticSection = ".note.stapsdt"
 	staticType    = 3
-	staticName    = "stapsdt\x00"
+	staticName    = "stapsdt"
 )
 
 func (f *File) readStatic() ([]StaticProbe, error) {
@@ -38,39 +39,18 @@ func (f *File) readStatic() ([]StaticProbe, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the ELF section %s: %w", s.Name, err)
 		}
-		err = eachNote(f.elf, data, func(kind uint32, name string, desc []byte) error {
-			if kind != staticType || name != staticName {
-				return nil
+		for note, err := range elfnote.All(data, f.elf.ByteOrder) {
+			if err == nil && note.Type == staticType && note.Name == staticName {
+				var p StaticProbe
+				p, err = f.parseStatic(note.Desc)
+				probes = append(probes, p)
 			}
-			p, err := f.parseStatic(desc)
-			probes = append(probes, p)
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("the ELF section %s: %w", s.Name, err)
+			if err != nil {
+				return nil, fmt.Errorf("the ELF section %s: %w", s.Name, err)
+			}
 		}
 	}
 	return probes, nil
-}
-
-// eachNote calls f with each note of a section (elf(5), Notes).
-func eachNote(e *elf.File, data []byte, f func(kind uint32, name string, desc []byte) error) error {
-	const header = 12
-	align := func(n uint64) uint64 { return (n + 3) &^ 3 }
-	for len(data) >= header {
-		nameSize, descSize := uint64(e.ByteOrder.Uint32(data)), uint64(e.ByteOrder.Uint32(data[4:]))
-		kind := e.ByteOrder.Uint32(data[8:])
-		data = data[header:]
-		if align(nameSize)+descSize > uint64(len(data)) {
-			return fmt.Errorf("a note is longer than the section")
-		}
-		desc := data[align(nameSize):]
-		if err := f(kind, string(data[:nameSize]), desc[:descSize]); err != nil {
-			return err
-		}
-		data = desc[min(align(descSize), uint64(len(desc))):]
-	}
-	return nil
 }
 
 // parseStatic reads the description of a note: the addresses of the

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
-	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"kinst/internal/elfnote"
 )
 
 // A symbol is a name of a place in a file's text.
@@ -247,12 +248,13 @@ func (f *File) buildID() string {
 			continue
 		}
 		data, err := s.Data()
-		if err != nil || len(data) < 16 {
+		if err != nil {
 			return ""
 		}
-		size := binary.NativeEndian.Uint32(data[4:])
-		if id := data[16:]; uint64(size) <= uint64(len(id)) {
-			return fmt.Sprintf("%x", id[:size])
+		for note, err := range elfnote.All(data, f.elf.ByteOrder) {
+			if err == nil {
+				return fmt.Sprintf("%x", note.Desc)
+			}
 		}
 	}
 	return ""
