@@ -24,6 +24,8 @@ func TestGuests(t *testing.T) {
 	data := filepath.Join(dir, "testdata")
 	for _, kernel := range vmtest.Kernels() {
 		t.Run(kernel, func(t *testing.T) {
+			t.Parallel()
+			defer vmtest.Acquire(t)()
 			var out bytes.Buffer
 			status, err := vm.Run(t.Context(), vm.Config{
 				Kernel: kernel,

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -38,11 +39,7 @@ func (c *kcore) coreSymbols() ([]symbol, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]uint64{}
-	for _, name := range []string{"_stext", "init_uts_ns"} {
-		known[name] = info[name]
-	}
-	return table.symbols(known)
+	return table.symbols(info["_stext"])
 }
 
 // readKallsyms finds the table by VMCOREINFO, which names its parts from Linux
@@ -89,15 +86,19 @@ func readKallsyms(core *kcore, info map[string]uint64) (*kallsyms, error) {
 	return t, nil
 }
 
-// symbols returns the symbols in the order of the table. known are addresses
-// of some of them, by which it is told how the kernel writes addresses.
-func (t *kallsyms) symbols(known map[string]uint64) ([]symbol, error) {
+// symbols returns the symbols in the order of the table. How the kernel writes
+// their addresses is told by that of _stext.
+func (t *kallsyms) symbols(stext uint64) ([]symbol, error) {
 	syms, err := t.expand()
 	if err != nil {
 		return nil, err
 	}
+	known := slices.IndexFunc(syms, func(s symbol) bool { return s.name == "_stext" })
+	if known < 0 {
+		return nil, errors.New("the kernel's table of symbols lacks _stext")
+	}
 	for _, address := range []func(i int) uint64{t.relative, t.relativeOrAbsolute, t.selfRelative} {
-		if agrees(syms, address, known) {
+		if address(known) == stext {
 			for i := range syms {
 				syms[i].addr = address(i)
 			}
@@ -177,21 +178,6 @@ func (t *kallsyms) relativeOrAbsolute(i int) uint64 {
 // selfRelative is the form of kernels without kallsyms_relative_base.
 func (t *kallsyms) selfRelative(i int) uint64 {
 	return t.offsetsAddr + uint64(4*i) + uint64(int64(int32(t.offset(i))))
-}
-
-// agrees reports whether each known symbol, of which there must be some, has
-// its address.
-func agrees(syms []symbol, address func(i int) uint64, known map[string]uint64) bool {
-	found := 0
-	for i := range syms {
-		if addr, ok := known[syms[i].name]; ok {
-			if address(i) != addr {
-				return false
-			}
-			found++
-		}
-	}
-	return found > 0
 }
 
 // parseInfo reads the symbols out of the text of VMCOREINFO

@@ -55,7 +55,7 @@ func TestKallsyms(t *testing.T) {
 		{"self-relative", []uint32{^uint32(0x1000000 - 1), ^uint32(0x1000000 + 4 - 1), ^uint32(0xfffe00 + 8 - 1), 0x100}, text(base, base, base+0x200, table+0x10c)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			syms, err := testTable(names, test.offsets...).symbols(map[string]uint64{"_stext": base, "elsewhere": 1})
+			syms, err := testTable(names, test.offsets...).symbols(base)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,15 +71,15 @@ func TestKallsyms(t *testing.T) {
 }
 
 func TestKallsymsErrors(t *testing.T) {
-	known := map[string]uint64{"a": 0xffffffff81000000}
 	for want, table := range map[string]*kallsyms{
-		"the kernel writes the addresses of its symbols in no form that is known": testTable([]string{"Ta"}, 0x55),
+		"the kernel writes the addresses of its symbols in no form that is known": testTable([]string{"T_stext"}, 0x55),
+		"the kernel's table of symbols lacks _stext":                              testTable([]string{"Ta"}, 0),
 		"the kernel's table ends at symbol 1 of 2":                                testTable([]string{"Ta"}, 0, 0),
 		"the kernel's table ends at symbol 0 of 1":                                {names: []byte{0x80}, tokens: []byte{0}, tokenIndex: make([]byte, 512), offsets: make([]byte, 4), count: 1},
 		"symbol 0 of the kernel has no type":                                      testTable([]string{"\x00", "Ta"}, 0, 0),
 		"token 0 of the kernel's symbols is at 0 of 0 bytes":                      {tokenIndex: make([]byte, 512)},
 	} {
-		if _, err := table.symbols(known); err == nil || err.Error() != want {
+		if _, err := table.symbols(0xffffffff81000000); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -100,7 +100,7 @@ func FuzzKallsyms(f *testing.F) {
 			return
 		}
 		table := &kallsyms{names: names, tokens: tokens, tokenIndex: index, offsets: make([]byte, 4*count), count: count}
-		syms, err := table.symbols(map[string]uint64{"_stext": 0})
+		syms, err := table.symbols(0)
 		for _, s := range syms {
 			if bytes.IndexByte([]byte(s.name), 0) >= 0 {
 				t.Error("a name holds a zero")
