@@ -119,7 +119,7 @@ func (t *kallsyms) expand() ([]symbol, error) {
 		text, _, _ := bytes.Cut(t.tokens[at:], []byte{0})
 		tokens[i] = string(text)
 	}
-	text := make([]byte, 0, 3*len(t.names))
+	text := make([]byte, 0, 4*len(t.names))
 	ends := make([]int32, t.count)
 	names := t.names
 	for i := range ends {
