@@ -14,6 +14,7 @@ import (
 	"kinst/internal/kernel"
 	"kinst/internal/process"
 	"kinst/internal/provider"
+	"kinst/internal/provider/cpc"
 	"kinst/internal/provider/derived"
 	"kinst/internal/provider/dtrace"
 	"kinst/internal/provider/fbt"
@@ -124,6 +125,7 @@ func Open(opts Options) (*Session, error) {
 	s.providers = []provider.Provider{
 		s.dtrace,
 		new(profile.Provider),
+		cpc.New(),
 		calls,
 		proc.New(base),
 		sched.New(base),
@@ -206,7 +208,7 @@ func (s *Session) enable(ctx context.Context) error {
 		var enablings []provider.Enabling
 		for i, u := range s.program.units {
 			if s.known[u.Probes[0]].owner == owner {
-				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Context: u.Context, Probes: u.Probes, First: u.First, CountsOnly: s.program.countsOnly[i], Runs: s.loaded.Control.Runs})
+				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Context: u.Context, Probes: u.Probes, First: u.First, CountsOnly: s.program.countsOnly[i], Runs: s.runs(u.Context.Counter)})
 			}
 		}
 		if enablings == nil {
@@ -223,6 +225,11 @@ func (s *Session) enable(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// runs returns what tells how often programs have run that count it.
+func (s *Session) runs(counter provider.Counter) func() uint64 {
+	return func() uint64 { return s.loaded.Control.Runs(counter) }
 }
 
 // settle has a process load its libraries if the session has created it.

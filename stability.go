@@ -78,6 +78,8 @@ func attributesOf(name string) providerAttributes {
 		return providerAttributes{stable, private, private, stable, stable}
 	case "profile":
 		return providerAttributes{evolving, Attributes{Unstable, Unstable, Unknown}, private, evolving, evolving}
+	case "cpc":
+		return providerAttributes{evolving, Attributes{Private, Private, Unknown}, private, Attributes{Evolving, Evolving, OnCPU}, evolving}
 	case "io", "proc", "sched":
 		return providerAttributes{evolving, private, private, evolving, Attributes{Evolving, Evolving, OnISA}}
 	case "kinst", "syscall":

@@ -7,6 +7,8 @@ import (
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
+
+	"kinst/internal/provider"
 )
 
 // A State says which programs run.
@@ -27,7 +29,7 @@ type words struct {
 	status atomic.Int32
 	_      uint32
 	wall   atomic.Int64 // CLOCK_REALTIME less CLOCK_MONOTONIC, nanoseconds
-	runs   atomic.Uint64
+	runs   [provider.Counters]atomic.Uint64
 }
 
 // Offsets in words.
@@ -81,9 +83,9 @@ func (c *Control) Exited() (status int, ok bool) {
 	return int(c.status.Load()), c.exited.Load() != 0
 }
 
-// Runs is how often the programs have run that count their runs
-// (provider.Context.CountRuns), in all states.
-func (c *Control) Runs() uint64 { return c.runs.Load() }
+// Runs is how often the programs have run that count their runs in a counter,
+// in all states.
+func (c *Control) Runs(counter provider.Counter) uint64 { return c.runs[counter].Load() }
 
 // SetClock tells the programs what time it is, for walltimestamp. It must be
 // called again when somebody sets the clock.

@@ -90,8 +90,8 @@ func (g *generator) program() (err error) {
 		}
 	}()
 	g.ctx = g.param(0)
-	if g.unit.Context.CountRuns {
-		g.atomicAdd(g.mapValue(globalsMap, 0), runsOffset, g.constant(1, w64))
+	if c := g.unit.Context.Counter; c != provider.CountNothing {
+		g.atomicAdd(g.mapValue(globalsMap, 0), runsOffset+8*int(c), g.constant(1, w64))
 	}
 	if g.unit.Context.Hook != provider.HookRun {
 		g.whileTracing()

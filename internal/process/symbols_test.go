@@ -171,15 +171,6 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-func TestParseCPUs(t *testing.T) {
-	for list, want := range map[string]string{"0": "[0]", "0-2,5,7-8": "[0 1 2 5 7 8]", "x": "[]", "1-": "[]"} {
-		cpus, err := parseCPUs(list)
-		if got := fmt.Sprint(cpus); got != want || (err != nil) != (want == "[]") {
-			t.Errorf("%q: %s, %v", list, got, err)
-		}
-	}
-}
-
 func TestGo(t *testing.T) {
 	pc := reflect.ValueOf(TestGo).Pointer()
 	var s Symbols

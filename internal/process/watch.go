@@ -7,11 +7,12 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"kinst/internal/kernel"
 )
 
 // A watch follows what processes map into their memory, by the records that
@@ -25,7 +26,7 @@ type watch struct {
 // error is no harm but for processes that are gone before their first address
 // is asked for.
 func (s *Symbols) Watch() error {
-	cpus, err := onlineCPUs()
+	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return fmt.Errorf("following the memory of processes: %w", err)
 	}
@@ -58,34 +59,6 @@ func (w *watch) close() error {
 		errs = append(errs, unix.Munmap(r.memory), unix.Close(r.fd))
 	}
 	return errors.Join(errs...)
-}
-
-// onlineCPUs reads a list as 0-3,8.
-func onlineCPUs() ([]int, error) {
-	text, err := os.ReadFile("/sys/devices/system/cpu/online")
-	if err != nil {
-		return nil, err
-	}
-	return parseCPUs(strings.TrimSpace(string(text)))
-}
-
-func parseCPUs(list string) ([]int, error) {
-	var cpus []int
-	for part := range strings.SplitSeq(list, ",") {
-		from, to, isRange := strings.Cut(part, "-")
-		first, err := strconv.Atoi(from)
-		last := first
-		if err == nil && isRange {
-			last, err = strconv.Atoi(to)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%q is not a list of CPUs", list)
-		}
-		for cpu := first; cpu <= last; cpu++ {
-			cpus = append(cpus, cpu)
-		}
-	}
-	return cpus, nil
 }
 
 // perfRing is the ring of the records of one CPU.

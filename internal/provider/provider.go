@@ -61,6 +61,16 @@ const (
 	LookupKey
 )
 
+// A Counter of runs belongs to the programs of one provider.
+type Counter int
+
+const (
+	CountNothing Counter = iota
+	CountBreakpoints
+	CountEvents
+	Counters // how many there are
+)
+
 // A Place is where a program finds a number.
 type Place struct {
 	// Indirect says that the context's word at Base is an address, of the
@@ -102,9 +112,10 @@ type Context struct {
 	Lookup Lookup
 	IPBias int   // for LookupIP: 1 where the kernel reports the address plus one
 	Key    Place // for LookupKey
-	// CountRuns: the program counts how often it runs (Enabling.Runs). It is
-	// for hooks of which the kernel does not tell how often it skips them.
-	CountRuns bool
+	// Counter is where the program counts how often it runs (Enabling.Runs).
+	// It is for hooks of which the kernel does not tell how often it skips
+	// them.
+	Counter Counter
 	// Unless, if not nil, are bits of the current task with any of which set
 	// the program does nothing.
 	Unless *TaskBits
@@ -164,7 +175,7 @@ type Enabling struct {
 	// arm one; see Substituted.
 	CountsOnly bool
 	// Runs returns how often the programs of this session that count their
-	// runs have run, all together.
+	// runs in the context's Counter have run, all together.
 	Runs func() uint64
 }
 

@@ -37,7 +37,7 @@ func New(k *kernel.Kernel, arch *isa.Arch, open func() (*arm.Session, error)) *P
 		arch:     arch,
 		open:     sync.OnceValues(open),
 		contexts: make(map[int]*provider.Context),
-		debug:    &provider.Context{Hook: provider.HookPerfEvent, Lookup: provider.LookupIP, CountRuns: true},
+		debug:    &provider.Context{Hook: provider.HookPerfEvent, Lookup: provider.LookupIP, Counter: provider.CountBreakpoints},
 		probes:   make(map[uint64]*provider.Probe),
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
+	"kinst/internal/kernel"
 	"kinst/internal/provider"
 )
 
@@ -135,42 +135,23 @@ func (*Provider) Enable(_ context.Context, enablings []provider.Enabling, _ func
 
 // armed is the perf events that tick.
 type armed struct {
-	events   []int
+	provider.PerfEvents
 	programs []*ebpf.Program
 }
 
 func (a *armed) start(prog *ebpf.Program, c clock) error {
-	cpus, err := onlineCPUs()
+	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return err
 	}
 	if !c.everyCPU {
 		cpus = cpus[:1]
 	}
-	for _, cpu := range cpus {
-		if err := a.startOn(prog, c.interval, cpu); err != nil {
-			return fmt.Errorf("on CPU %d: %w", cpu, err)
-		}
-	}
-	return nil
-}
-
-func (a *armed) startOn(prog *ebpf.Program, interval time.Duration, cpu int) error {
-	attr := unix.PerfEventAttr{
+	return a.Start(unix.PerfEventAttr{
 		Type:   unix.PERF_TYPE_SOFTWARE,
 		Config: unix.PERF_COUNT_SW_CPU_CLOCK,
-		Sample: uint64(interval.Nanoseconds()),
-		Bits:   unix.PerfBitDisabled,
-	}
-	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	if err != nil {
-		return os.NewSyscallError("perf_event_open", err)
-	}
-	a.events = append(a.events, fd)
-	if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog.FD()); err != nil {
-		return os.NewSyscallError("ioctl PERF_EVENT_IOC_SET_BPF", err)
-	}
-	return os.NewSyscallError("ioctl PERF_EVENT_IOC_ENABLE", unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0))
+		Sample: uint64(c.interval.Nanoseconds()),
+	}, cpus, prog)
 }
 
 // Refused returns nothing: a clock that cannot be had is an error.
@@ -178,47 +159,3 @@ func (*armed) Refused() []provider.Refusal { return nil }
 
 // Missed returns how many ticks came while another program ran on the CPU.
 func (a *armed) Missed() (uint64, error) { return provider.RecursionMisses(a.programs) }
-
-func (a *armed) Close() error {
-	var errs []error
-	for _, fd := range a.events {
-		errs = append(errs, unix.Close(fd))
-	}
-	a.events = nil
-	return errors.Join(errs...)
-}
-
-// onlineCPUs reads the list of CPUs that run, such as "0-3,5".
-func onlineCPUs() ([]int, error) {
-	const file = "/sys/devices/system/cpu/online"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	cpus, err := parseCPUs(strings.TrimSpace(string(text)))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return cpus, nil
-}
-
-func parseCPUs(list string) ([]int, error) {
-	var cpus []int
-	for part := range strings.SplitSeq(list, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		from, err := strconv.Atoi(first)
-		if err != nil {
-			return nil, fmt.Errorf("%q is no list of CPUs", list)
-		}
-		to := from
-		if isRange {
-			if to, err = strconv.Atoi(last); err != nil || to < from {
-				return nil, fmt.Errorf("%q is no list of CPUs", list)
-			}
-		}
-		for cpu := from; cpu <= to; cpu++ {
-			cpus = append(cpus, cpu)
-		}
-	}
-	return cpus, nil
-}

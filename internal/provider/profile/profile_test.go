@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,18 +42,6 @@ func TestParseRefuses(t *testing.T) {
 		_, err := parse(test.name)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: got %v, want %q", test.name, err, test.want)
-		}
-	}
-}
-
-func TestParseCPUs(t *testing.T) {
-	got, err := parseCPUs("0-2,5")
-	if want := []int{0, 1, 2, 5}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("got %v, %v, want %v", got, err, want)
-	}
-	for _, list := range []string{"", "a", "3-1", "1-"} {
-		if cpus, err := parseCPUs(list); err == nil {
-			t.Errorf("%q: got %v, want an error", list, cpus)
 		}
 	}
 }
