@@ -22,6 +22,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kinst/bench/internal/peer"
 )
 
 // target is how many times the rate of the others kinst's should be.
@@ -81,28 +83,18 @@ func nativeTools(kinst string) []tool {
 	tools := []tool{{name: "kinst", args: func(file, load string) []string {
 		return []string{kinst, "-q", "-o", file, "-n", d, "-c", load}
 	}}}
-	if path, err := exec.LookPath("bpftrace"); err == nil {
+	if p, ok := peer.Bpftrace(); ok {
 		const program = `tracepoint:syscalls:sys_enter_getppid {printf("%d %llu\n", pid, nsecs);}`
-		tools = append(tools, tool{"bpftrace", false, func(file, load string) []string {
-			return slices.Concat(withTracefs, []string{path, "-o", file, "-e", program, "-c", load})
+		tools = append(tools, tool{p.Name, false, func(file, load string) []string {
+			return p.Args("-o", file, "-e", program, "-c", load)
 		}, []string{"BPFTRACE_PERF_RB_PAGES=1024"}})
 	}
-	if path, err := exec.LookPath("dtrace"); err == nil && isOracles(path) {
-		tools = append(tools, tool{name: "dtrace", args: func(file, load string) []string {
-			return []string{path, "-q", "-o", file, "-n", d, "-c", load}
+	if p, ok := peer.DTrace(); ok {
+		tools = append(tools, tool{name: p.Name, args: func(file, load string) []string {
+			return p.Args("-q", "-o", file, "-n", d, "-c", load)
 		}})
 	}
 	return tools
-}
-
-// withTracefs runs a command where tracefs is mounted, which bpftrace needs.
-var withTracefs = []string{"unshare", "-m", "sh", "-c",
-	`[ -e /sys/kernel/tracing/events ] || mount -t tracefs tracefs /sys/kernel/tracing; exec "$@"`, "sh"}
-
-// isOracles tells Oracle's dtrace from systemtap's, which makes headers.
-func isOracles(path string) bool {
-	out, err := exec.Command(path, "-V").CombinedOutput()
-	return err == nil && strings.Contains(string(out), "D ")
 }
 
 // rounds is how often each tool has its turn; the median counts.

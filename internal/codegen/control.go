@@ -44,7 +44,8 @@ const (
 
 // A Control is the control block of a loaded program.
 type Control struct {
-	memory []byte
+	memory    []byte
+	stopClock func()
 	*words
 }
 
@@ -54,9 +55,9 @@ func openControl(m *ebpf.Map) (*Control, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mapping the control block into memory: %w", err)
 	}
-	c := &Control{memory, (*words)(unsafe.Pointer(&memory[0]))}
-	if err := c.SetClock(); err != nil {
-		c.close()
+	c := &Control{memory: memory, words: (*words)(unsafe.Pointer(&memory[0]))}
+	if c.stopClock, err = c.followClock(); err != nil {
+		unix.Munmap(memory)
 		return nil, err
 	}
 	return c, nil
@@ -66,6 +67,7 @@ func (c *Control) close() error {
 	if c == nil {
 		return nil
 	}
+	c.stopClock()
 	return unix.Munmap(c.memory)
 }
 
@@ -86,17 +88,3 @@ func (c *Control) Exited() (status int, ok bool) {
 // Runs is how often the programs have run that count their runs in a counter,
 // in all states.
 func (c *Control) Runs(counter provider.Counter) uint64 { return c.runs[counter].Load() }
-
-// SetClock tells the programs what time it is, for walltimestamp. It must be
-// called again when somebody sets the clock.
-func (c *Control) SetClock() error {
-	var mono, real unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono); err != nil {
-		return fmt.Errorf("reading the monotonic clock: %w", err)
-	}
-	if err := unix.ClockGettime(unix.CLOCK_REALTIME, &real); err != nil {
-		return fmt.Errorf("reading the clock: %w", err)
-	}
-	c.wall.Store(real.Nano() - mono.Nano())
-	return nil
-}
