@@ -10,6 +10,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/rlimit"
 	"golang.org/x/sys/unix"
 
 	"kinst/internal/isa"
@@ -303,12 +304,16 @@ func checkExpedited() Check {
 }
 
 // checkMemlock is for kernels before 5.11, where BPF maps count as locked
-// memory. There the limit is in the way and can be lifted by root.
+// memory: the limit is lifted as it is before programs are loaded.
 func checkMemlock() Check {
-	m, err := ebpf.NewMap(&ebpf.MapSpec{Name: "kinst_check", Type: ebpf.Array, KeySize: 4, ValueSize: 4096, MaxEntries: 256})
+	err := rlimit.RemoveMemlock()
 	if err == nil {
-		m.Close()
-		return Check{}
+		var m *ebpf.Map
+		m, err = ebpf.NewMap(&ebpf.MapSpec{Name: "kinst_check", Type: ebpf.Array, KeySize: 4, ValueSize: 4096, MaxEntries: 256})
+		if err == nil {
+			m.Close()
+			return Check{}
+		}
 	}
 	var limit unix.Rlimit
 	_ = unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit)
