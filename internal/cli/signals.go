@@ -4,13 +4,15 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // interrupts returns a context that ends with the first SIGINT, SIGTERM or
-// SIGHUP; the second one ends the process. SIGPIPE is left to the errors of
-// write(2), so that what is armed is taken out in order.
+// SIGHUP; the second one, if it is not the first one again, ends the process.
+// SIGPIPE is left to the errors of write(2), so that what is armed is
+// taken out in order.
 func interrupts(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)
@@ -22,10 +24,42 @@ func interrupts(ctx context.Context) (context.Context, func()) {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	go func() {
 		<-signals
-		signal.Reset(unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 		cancel()
+		time.Sleep(againInterval)
+		signal.Reset(unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	}()
 	return ctx, cancel
+}
+
+// againInterval is how long after a signal another one is the same again:
+// timeout(1) sends it to the command and then to the command's process group,
+// and who ends tracing so wants the results. Nobody presses Ctrl-C twice as fast.
+const againInterval = 200 * time.Millisecond
+
+// withoutRepeats returns a channel of what in brings, without what follows within
+// againInterval of the one before it, until ctx ends.
+func withoutRepeats(ctx context.Context, in <-chan os.Signal) <-chan os.Signal {
+	out := make(chan os.Signal)
+	go func() {
+		var last time.Time
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case s := <-in:
+				again := time.Since(last) < againInterval
+				if last = time.Now(); again {
+					continue
+				}
+				select {
+				case out <- s:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}()
+	return out
 }
 
 // untilUnread returns a context that also ends, with EPIPE as its cause, when

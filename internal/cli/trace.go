@@ -105,6 +105,9 @@ func (t *tracer) run(cmd *cobra.Command) error {
 			printHelp(cmd.ErrOrStderr(), newRootCommand(t.name))
 			return exitError(exitUsage)
 		}
+		if cmd.Flags().NFlag() == 0 && t.name != dtraceName {
+			return fmt.Errorf("there is no command %q, and no probes are specified: name some with -n, -s, -f, -m, -P or -i", t.args[1])
+		}
 		return errors.New("no probes specified: name some with -n, -s, -f, -m, -P or -i")
 	}
 	return t.open(cmd)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -105,9 +106,11 @@ func runVM(cmd *cobra.Command, cfg vm.Config) error {
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, unix.SIGINT)
 	defer signal.Stop(interrupts)
-	cfg.Interrupts = interrupts
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	cfg.Interrupts = withoutRepeats(ctx, interrupts)
 
-	status, err := vm.Run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	status, err := vm.Run(ctx, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	if killed, ok := errors.AsType[*vm.SignalError](err); ok {
 		fmt.Fprintf(cmd.ErrOrStderr(), "kinst vm: %v\n", killed)
 		return exitError(status)

@@ -177,6 +177,9 @@ func checkArmed() Check {
 	}
 	path := filepath.Join(dir, "kprobes", "enabled")
 	text, err := os.ReadFile(path)
+	if failed, ok := errors.AsType[*os.PathError](err); ok { // of a path that only this process has
+		err = fmt.Errorf("kprobes/enabled in debugfs: %w", failed.Err)
+	}
 	if err != nil {
 		return outcome(name, false, err, "", "a kernel with CONFIG_KPROBES tells in debugfs")
 	}
