@@ -35,6 +35,8 @@ var amd64Arch = Arch{
 	NoUprobe:      amd64NoUprobe,
 	CallEmulator:  amd64CallEmulator,
 	AssumesLen:    amd64AssumesLen,
+	Unemulated:    amd64Unemulated,
+	Emulator:      "kprobe_emulate_ret",
 	BreakpointLen: 1, // int3
 	JumpLen:       5, // jmp rel32
 	JumpTo:        amd64JumpTo,

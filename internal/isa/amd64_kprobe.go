@@ -39,3 +39,34 @@ func amd64AssumesLen(insts []Inst) bool {
 	}
 	return false
 }
+
+// amd64Unemulated follows prepare_emulation in arch/x86/kernel/kprobes/core.c:
+// returns from interrupts, calls and jumps to other segments, and what enters
+// and leaves virtual machines. Calls and jumps to an address in memory are not
+// emulated either, but the kernel's text says that this is to change.
+func amd64Unemulated(in Inst) bool {
+	opcode := amd64Opcode(in.Bytes)
+	switch {
+	case len(opcode) == 1:
+		return opcode[0] == 0xcf // iret
+	case opcode[0] == 0xff:
+		far := opcode[1] >> 3 & 7
+		return far == 3 || far == 5 // lcall, ljmp
+	case opcode[0] == 0x0f && opcode[1] == 0x01:
+		return opcode[2]>>3 == 3<<3 // vmcall, vmlaunch, vmresume, vmxoff, …
+	}
+	return false
+}
+
+// amd64Opcode returns an instruction from its opcode on.
+func amd64Opcode(text []byte) []byte {
+	for i, b := range text {
+		switch {
+		case b&0xf0 == 0x40: // REX
+		case bytes.IndexByte([]byte{0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3}, b) >= 0:
+		default:
+			return text[i:]
+		}
+	}
+	return text
+}

@@ -24,6 +24,39 @@ func TestCallEmulator(t *testing.T) {
 	}
 }
 
+func TestUnemulated(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		want bool
+	}{
+		{"\xcf", true},              // iret
+		{"\x48\xcf", true},          // iretq
+		{"\xff\x18", true},          // lcall *(%rax)
+		{"\x48\xff\x28", true},      // rex.W ljmp *(%rax)
+		{"\x0f\x01\xc1", true},      // vmcall
+		{"\x0f\x01\xc4", true},      // vmxoff
+		{"\x0f\x01\xd9", false},     // vmmcall
+		{"\x0f\x01\xf8", false},     // swapgs
+		{"\x0f\x01\x38", false},     // invlpg (%rax)
+		{"\x0f\x01\x00", false},     // sgdt (%rax)
+		{"\xff\xd0", false},         // call *%rax
+		{"\xff\x50\x08", false},     // call *0x8(%rax)
+		{"\xc3", false},             // ret
+		{"\x0f\xcf", false},         // bswap %edi
+		{"\x89\xcf", false},         // mov %ecx,%edi
+		{"\xb0\xcf", false},         // mov $0xcf,%al
+		{"\x65\x48\xff\x00", false}, // incq %gs:(%rax)
+	} {
+		in, err := amd64Arch.Decode([]byte(test.text), 0x1000)
+		if err != nil || in.Len != len(test.text) {
+			t.Fatalf("% x: %d bytes, %v", test.text, in.Len, err)
+		}
+		if got := amd64Arch.Unemulated(in); got != test.want {
+			t.Errorf("% x: %v", test.text, got)
+		}
+	}
+}
+
 func TestAssumesLen(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -207,6 +207,12 @@ type Arch struct {
 	CallEmulator func(in Inst) string
 	AssumesLen   func(insts []Inst) bool
 
+	// Unemulated says whether an instruction is one that kprobes neither run a
+	// copy of nor emulate, in kernels that emulate: those that have the
+	// function Emulator.
+	Unemulated func(in Inst) bool
+	Emulator   string
+
 	// NoUprobe says why Linux takes no uprobe on an instruction of a user
 	// program: "" if it does.
 	NoUprobe func(in Inst) string

@@ -1,7 +1,9 @@
 package kernel
 
-// What no kernel refuses, but some kernels get wrong: probes there would
-// crash them.
+// What kernels refuse or get wrong that emulate probed instructions where they
+// cannot run a copy: probes on some would crash them.
+
+const reasonUnemulated = "kprobes of this kernel neither run a copy of this instruction nor emulate it (prepare_emulation in arch/x86/kernel/kprobes/core.c)"
 
 const reasonEmulated = "it would crash this kernel, which emulates a probed call and takes this one, of unusual length, for 5 bytes long (int3_emulate_call)"
 
@@ -13,6 +15,18 @@ func (l *Listing) hazard(i int) string {
 		return ""
 	}
 	return reasonEmulated
+}
+
+// unemulated returns why the kernel would not take the i-th instruction for the
+// sake of what it is, "" if it would.
+func (l *Listing) unemulated(i int) string {
+	if !l.arch.Unemulated(l.Insts[i]) {
+		return ""
+	}
+	if _, err := l.reasons.kernel.Functions(VMLinux, l.arch.Emulator); err != nil {
+		return ""
+	}
+	return reasonUnemulated
 }
 
 // assumesLen reports whether a function of the kernel that emulates calls

@@ -163,7 +163,7 @@ func TestReasons(t *testing.T) {
 	text, _ := syms.Data("_text")
 	reasons := map[string]int{}
 	for _, name := range []string{"vfs_read", "vfs_write", "do_sys_openat2", "schedule", "__schedule", "try_to_wake_up",
-		"do_syscall_64", "kmem_cache_alloc*", "copy_process", "tcp_sendmsg_locked", "do_exit", "exc_page_fault", "kprobe_int3_handler"} {
+		"do_syscall_64", "finish_task_switch*", "kmem_cache_alloc*", "copy_process", "tcp_sendmsg_locked", "do_exit", "exc_page_fault", "kprobe_int3_handler"} {
 		functions, err := k.Functions("", name)
 		if err != nil {
 			t.Fatal(err)

@@ -64,6 +64,9 @@ func (l *Listing) Unprobeable(i int) string {
 	if why == "" {
 		why = l.hazard(i)
 	}
+	if why == "" {
+		why = l.unemulated(i)
+	}
 	switch {
 	case why != "":
 		return why
