@@ -47,7 +47,7 @@ const unnamedAlign = 16
 func (l *Listing) isTracerSite(i int) bool {
 	in := l.Insts[i]
 	if bytes.Equal(in.Bytes, l.arch.TracerNop) {
-		return true
+		return !l.reasons.rewritten(in.Addr)
 	}
 	if !in.Kind.Is(isa.Call) || !in.HasTarget() {
 		return false

@@ -63,7 +63,7 @@ func (k *Kernel) Entries(arch *isa.Arch, module, pattern string) ([]Entry, error
 // what the function tracer replaces or has replaced.
 func (k *Kernel) begins(arch *isa.Arch, e Entry, text []byte) bool {
 	if bytes.HasPrefix(text, arch.TracerNop) {
-		return true
+		return !k.rewritten(e.Module, e.Code)
 	}
 	in, err := arch.Decode(text, e.Code)
 	switch {

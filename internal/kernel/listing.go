@@ -106,7 +106,7 @@ func (l *Listing) entry() uint64 {
 // replaces, or the landing pad before it.
 func (l *Listing) IsEntry(i int) bool {
 	nop, ok := l.Find(l.entry())
-	return ok && i <= nop && bytes.Equal(l.Insts[nop].Bytes, l.arch.TracerNop)
+	return ok && i <= nop && bytes.Equal(l.Insts[nop].Bytes, l.arch.TracerNop) && !l.reasons.rewritten(l.entry())
 }
 
 func (l *Listing) isBreakpoint(i int) bool {

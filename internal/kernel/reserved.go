@@ -102,12 +102,14 @@ func (r reasons) at(addr uint64) string {
 	return ""
 }
 
-// rewritten reports whether the kernel rewrites the instruction at addr while
-// it runs.
-func (r reasons) rewritten(addr uint64) bool {
-	tables := r.kernel.tables(r.module)
+// rewritten reports whether the kernel rewrites the instruction at addr, in a
+// module or VMLinux, while it runs.
+func (k *Kernel) rewritten(module string, addr uint64) bool {
+	tables := k.tables(module)
 	return contains(tables.jumps, addr) || contains(tables.calls, addr)
 }
+
+func (r reasons) rewritten(addr uint64) bool { return r.kernel.rewritten(r.module, addr) }
 
 func contains(sorted []uint64, addr uint64) bool {
 	_, found := slices.BinarySearch(sorted, addr)

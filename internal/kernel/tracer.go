@@ -48,7 +48,7 @@ func (k *Kernel) isTracer(addr uint64) bool {
 // findTraceable reports whether the function tracer knows the function.
 func (l *Listing) findTraceable() bool {
 	i, ok := l.Find(l.entry())
-	if ok && bytes.Equal(l.Insts[i].Bytes, l.arch.TracerNop) {
+	if ok && bytes.Equal(l.Insts[i].Bytes, l.arch.TracerNop) && !l.reasons.rewritten(l.entry()) {
 		return true
 	}
 	if l.reasons.base == "" {
@@ -64,7 +64,8 @@ func (l *Listing) findTraceable() bool {
 		return true // the kernel will say
 	}
 	l.reasons.kernel.undoTracer(l.arch, whole[0], text)
-	return bytes.HasPrefix(text[l.arch.LandingPad(text):], l.arch.TracerNop)
+	pad := l.arch.LandingPad(text)
+	return bytes.HasPrefix(text[pad:], l.arch.TracerNop) && !l.reasons.rewritten(whole[0].Addr+uint64(pad))
 }
 
 // Body returns the address behind the function tracer's nop, where the i-th
