@@ -10,6 +10,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/rlimit"
 
 	"kinst/internal/isa"
 	"kinst/internal/kernel"
@@ -24,6 +25,11 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	if flag.Lookup("test.fuzz").Value.String() != "" {
 		os.Exit(m.Run())
+	}
+	// Before 5.11 the memory of maps counted as locked memory.
+	if err := rlimit.RemoveMemlock(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	vmtest.Modules = []string{"dummy", "raid6_pq"}
 	vmtest.Main(m)

@@ -61,7 +61,7 @@ func TestMatch(t *testing.T) {
 		{provider.Desc{Function: "vfs_read"}, []string{"fbt:vmlinux:vfs_read:entry", "fbt:vmlinux:vfs_read:return"}},
 		{provider.Desc{Module: "vmlinux", Function: "vfs_read", Name: "return"}, []string{"fbt:vmlinux:vfs_read:return"}},
 		{provider.Desc{Module: "vm*", Function: "vfs_read[vl]", Name: "e*"}, []string{"fbt:vmlinux:vfs_readv:entry"}},
-		{provider.Desc{Function: "vfs_rm*", Name: "entry"}, []string{"fbt:vmlinux:vfs_rmdir:entry"}},
+		{provider.Desc{Function: "vfs_rmd?r", Name: "entry"}, []string{"fbt:vmlinux:vfs_rmdir:entry"}},
 	} {
 		probes, _, err := p.Match(context.Background(), test.desc)
 		var none *provider.NoMatchError
