@@ -127,7 +127,10 @@ type sweep struct {
 // trace traces functions at once. Where the kernel had to skip hits, the counts
 // do not agree: there it traces each function for itself.
 func (s *sweep) trace(t *testing.T, batch []*kernel.Listing) {
-	defer func() { t.Logf("%d functions so far", s.functions) }()
+	start := time.Now()
+	defer func() {
+		t.Logf("%d functions so far, %v for the last %d, to %s", s.functions, time.Since(start).Round(time.Second), len(batch), batch[len(batch)-1].Function.Name)
+	}()
 	counts, skipped := s.count(t, batch)
 	for _, l := range batch {
 		mine, lost := counts, skipped

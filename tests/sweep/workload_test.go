@@ -164,7 +164,7 @@ func useSockets(string) error {
 		defer c.Close()
 		_, _ = io.Copy(c, c)
 	}()
-	c, err := net.DialTimeout("tcp4", l.Addr().String(), 10*time.Second)
+	c, err := net.DialTimeout("tcp4", l.Addr().String(), time.Minute)
 	if err != nil {
 		return err
 	}
