@@ -204,12 +204,13 @@ func (c *Consumer) appendJSONValue(b []byte, t *record.Type, data []byte) []byte
 
 func (c *Consumer) appendJSONStack(b, frames []byte, lookup func(uint64) symbol) []byte {
 	b = append(b, '[')
-	for first := true; len(frames) >= 8 && word(frames) != 0; frames = frames[8:] {
+	first := true
+	for text := range stackTexts(frames, lookup) {
 		if !first {
 			b = append(b, ',')
 		}
 		first = false
-		b = appendJSONString(b, lookup(word(frames)).full)
+		b = appendJSONString(b, text)
 	}
 	return append(b, ']')
 }

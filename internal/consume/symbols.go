@@ -2,6 +2,7 @@ package consume
 
 import (
 	"encoding/binary"
+	"iter"
 	"path"
 	"strconv"
 	"strings"
@@ -170,14 +171,43 @@ func (c *Consumer) appendUserStack(b, stack []byte, indent int, spec *dformat.Sp
 	})
 }
 
+// stackTexts goes through the frames of a stack, the innermost first.
+func stackTexts(frames []byte, lookup func(uint64) symbol) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		innermost := true
+		for ; len(frames) >= 8; frames = frames[8:] {
+			addr := binary.NativeEndian.Uint64(frames)
+			if addr == 0 {
+				return
+			}
+			s := lookup(addr)
+			if !innermost && s.name != "" && s.offset == 0 {
+				s = caller(addr, s, lookup)
+			}
+			innermost = false
+			if !yield(s.full) {
+				return
+			}
+		}
+	}
+}
+
+// caller names the place behind a call that nothing follows in its function,
+// since what it calls does not return: s, at the same address, is what happens
+// to stand behind it.
+func caller(addr uint64, s symbol, lookup func(uint64) symbol) symbol {
+	before := lookup(addr - 1)
+	if before.name == "" || before.module != s.module {
+		return s
+	}
+	before.offset++
+	before.full = before.text(addr, true)
+	return before
+}
+
 func (c *Consumer) appendStack(b, frames []byte, indent int, spec *dformat.Spec, lookup func(uint64) symbol) []byte {
 	b = append(b, '\n')
-	for ; len(frames) >= 8; frames = frames[8:] {
-		addr := binary.NativeEndian.Uint64(frames)
-		if addr == 0 {
-			break
-		}
-		text := lookup(addr).full
+	for text := range stackTexts(frames, lookup) {
 		b = appendBlanks(b, indent)
 		if spec != nil {
 			b = spec.AppendText(b, text)
