@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kinst"
+	"kinst/internal/vm"
 )
 
 // addCompletions tells the shell's completion what the tracing command's flags
@@ -128,4 +129,19 @@ func completeFunction(_ *cobra.Command, _ []string, word string) ([]cobra.Comple
 		words = append(words, f)
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeRelease completes the kernels that kinst vm finds by their releases.
+// Paths are left to the shell.
+func completeRelease(_ *cobra.Command, _ []string, word string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	releases, err := vm.Releases()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	for _, release := range releases {
+		if strings.HasPrefix(release, word) {
+			found = append(found, release)
+		}
+	}
+	return found, cobra.ShellCompDirectiveDefault
 }

@@ -95,6 +95,9 @@ func newVMCommand() *cobra.Command {
 	f.StringVar(&cfg.Accel, "accel", "", "`HOW` to run the guest: kvm, tcg, or tcg,thread=multi (default: kvm where it works)")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cmd.AddCommand(newVMFetchCommand())
+	if err := cmd.RegisterFlagCompletionFunc("kernel", completeRelease); err != nil {
+		panic(err) // the flag is not defined
+	}
 	return cmd
 }
 

@@ -28,11 +28,26 @@ func FindKernel(name string) (*Kernel, error) {
 	if err := checkHost(); err != nil {
 		return nil, err
 	}
-	return findKernel(name, []string{filepath.Join(kernelCache(), "[^.]*"), "/"})
+	return findKernel(name, kernelRoots())
 }
 
-// findKernel looks for kernels below roots, which are patterns of directories
-// with a boot and perhaps a lib/modules each.
+// Releases returns the releases of the kernels in the cache and in /boot.
+func Releases() ([]string, error) {
+	if err := checkHost(); err != nil {
+		return nil, err
+	}
+	kernels, err := kernelsBelow(kernelRoots())
+	var releases []string
+	for _, k := range kernels {
+		releases = append(releases, k.Release)
+	}
+	return releases, err
+}
+
+// kernelRoots are patterns of directories with a boot and perhaps a lib/modules
+// each.
+func kernelRoots() []string { return []string{filepath.Join(kernelCache(), "[^.]*"), "/"} }
+
 func findKernel(name string, roots []string) (*Kernel, error) {
 	if strings.Contains(name, "/") {
 		return kernelAt(name)
@@ -40,7 +55,18 @@ func findKernel(name string, roots []string) (*Kernel, error) {
 	if fi, err := os.Stat(name); name != "" && err == nil && fi.Mode().IsRegular() {
 		return kernelAt(name)
 	}
-	var found []*Kernel
+	found, err := kernelsBelow(roots)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(k *Kernel) bool { return !beginsRelease(k.Release, name) })
+	if len(found) == 0 {
+		return nil, missingKernel(name)
+	}
+	return slices.MaxFunc(found, func(a, b *Kernel) int { return compareReleases(a.Release, b.Release) }), nil
+}
+
+func kernelsBelow(roots []string) (found []*Kernel, err error) {
 	for _, root := range roots {
 		images, err := filepath.Glob(filepath.Join(root, "boot", host.image+"*"))
 		if err != nil {
@@ -48,15 +74,10 @@ func findKernel(name string, roots []string) (*Kernel, error) {
 		}
 		for _, path := range images {
 			release := strings.TrimPrefix(filepath.Base(path), host.image)
-			if beginsRelease(release, name) {
-				found = append(found, &Kernel{path, release, moduleDir(path, release)})
-			}
+			found = append(found, &Kernel{path, release, moduleDir(path, release)})
 		}
 	}
-	if len(found) == 0 {
-		return nil, missingKernel(name)
-	}
-	return slices.MaxFunc(found, func(a, b *Kernel) int { return compareReleases(a.Release, b.Release) }), nil
+	return found, nil
 }
 
 func missingKernel(name string) error {
