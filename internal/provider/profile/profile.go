@@ -90,6 +90,9 @@ func parse(name string) (clock, error) {
 	}
 	digits := len(n) - len(strings.TrimLeft(n, "0123456789"))
 	value, err := strconv.ParseInt(n[:digits], 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return clock{}, provider.NoMatch("%q has a number that is too large", name)
+	}
 	if err != nil || value == 0 {
 		return clock{}, provider.NoMatch("%q has no number above zero after %s-", name, kind)
 	}
