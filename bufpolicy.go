@@ -2,7 +2,10 @@ package kinst
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strings"
+
+	"github.com/cilium/ebpf"
 
 	"kinst/internal/buffer"
 	"kinst/internal/dlang/syntax"
@@ -58,6 +61,16 @@ func (p *policy) finish() error {
 // isFault reports whether a record tells of a clause that was stopped.
 func isFault(data []byte) bool {
 	return len(data) >= record.ErrorSize && binary.NativeEndian.Uint32(data[record.ClauseOffset:]) == record.ClauseError
+}
+
+// checkCPU returns an error if the machine does not have the CPU of the option
+// cpu: nothing would be traced, and nothing said.
+func (s *Session) checkCPU() error {
+	n, err := ebpf.PossibleCPU()
+	if err != nil || s.settings.CPU < int64(n) {
+		return err
+	}
+	return fmt.Errorf("the option cpu is %d, and this machine's CPUs are 0 to %d", s.settings.CPU, n-1)
 }
 
 // restrictCPU has the clauses of a file run on the CPU of the option cpu only,

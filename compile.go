@@ -69,6 +69,9 @@ func (s *Session) check(ctx context.Context, sources []Source) (*front, error) {
 	if err := s.numberProbes(ctx, sources); err != nil {
 		return nil, err
 	}
+	if err := s.checkCPU(); err != nil {
+		return nil, err
+	}
 	for _, src := range sources {
 		file, err := s.parse(src)
 		if err != nil {
@@ -223,7 +226,10 @@ func (s *Session) matchClause(ctx context.Context, src Source, c *syntax.Clause)
 	var probes []*provider.Probe
 	seen := make(map[*provider.Probe]bool)
 	for _, spec := range c.Probes {
-		found, err := s.match(ctx, spec)
+		found, err := s.match(ctx, spec, maxTraced)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
 			var none *provider.NoMatchError
 			if errors.As(err, &none) && s.settings.Zdefs {

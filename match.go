@@ -13,13 +13,18 @@ import (
 	"kinst/internal/provider"
 )
 
+// maxTraced bounds how many probes a description that is to be traced may mean:
+// each takes a kilobyte here and more in the kernel. To list them is free of it.
+const maxTraced = 1 << 18
+
 // match returns the probes that a description means, in the order of the
-// providers, each in its provider's order.
-func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec) ([]*provider.Probe, error) {
+// providers, each in its provider's order. If more than most are meant, which
+// is 0 for any number, a provider whose probes are made on demand refuses.
+func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec, most int) ([]*provider.Probe, error) {
 	if spec.ID > 0 {
 		return s.matchID(spec.ID)
 	}
-	d := provider.Desc{Provider: spec.Provider, Module: spec.Module, Function: spec.Function, Name: spec.Name}
+	d := provider.Desc{Provider: spec.Provider, Module: spec.Module, Function: spec.Function, Name: spec.Name, Most: most}
 	var found []*provider.Probe
 	reason := new(provider.NoMatchError)
 	if d.Provider == "" {
@@ -77,7 +82,7 @@ func (s *Session) numberProbes(ctx context.Context, sources []Source) error {
 	if !slices.ContainsFunc(sources, func(src Source) bool { return src.Kind == IDs }) {
 		return nil
 	}
-	_, err := s.match(ctx, new(syntax.ProbeSpec))
+	_, err := s.match(ctx, new(syntax.ProbeSpec), 0)
 	return err
 }
 
@@ -126,7 +131,10 @@ func (s *Session) List(ctx context.Context, sources ...Source) (probes []Probe, 
 		}
 		for _, c := range clauses(file) {
 			for _, spec := range c.Probes {
-				found, err := s.match(ctx, spec)
+				found, err := s.match(ctx, spec, 0)
+				if ctx.Err() != nil {
+					return nil, nil, ctx.Err()
+				}
 				if err != nil {
 					unmatched = append(unmatched, fmt.Errorf("failed to match %s: %w", describe(spec), err))
 				}

@@ -127,7 +127,7 @@ var options = []option{
 	{name: "jstackframes", value: func(s *Settings) any { return &s.Jstackframes }},
 	{name: "jstackstrsize", value: func(s *Settings) any { return &s.Jstackstrsize }, isSize: true},
 	{name: "libdir", value: func(s *Settings) any { return &s.Libdir }},
-	{name: "nspec", value: func(s *Settings) any { return &s.Nspec }},
+	{name: "nspec", value: func(s *Settings) any { return &s.Nspec }, min: 1},
 	{name: "oformat", value: func(s *Settings) any { return &s.Oformat }, words: []string{"text", "json"}},
 	{name: "pspec", value: func(s *Settings) any { return &s.Pspec }},
 	{name: "quiet", value: func(s *Settings) any { return &s.Quiet }, dynamic: true},

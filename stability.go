@@ -163,7 +163,7 @@ func (s *Session) Report(ctx context.Context, p *Program, source int) Report {
 	for _, c := range clauses(p.files[source]) {
 		uses := usesOf(c)
 		for _, spec := range c.Probes {
-			found, err := s.match(ctx, spec)
+			found, err := s.match(ctx, spec, maxTraced)
 			if err != nil {
 				continue // of a description that may match none
 			}

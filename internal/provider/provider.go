@@ -15,6 +15,9 @@ import (
 // empty (any) or a glob; in a Probe each is the probe's own.
 type Desc struct {
 	Provider, Module, Function, Name string
+
+	// Most is, in a request, how many probes it may mean; 0 for any number.
+	Most int
 }
 
 func (d Desc) String() string {

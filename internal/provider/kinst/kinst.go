@@ -122,6 +122,9 @@ func (p *Provider) Match(ctx context.Context, d provider.Desc) ([]*provider.Prob
 		} else {
 			err = m.all(f)
 		}
+		if err == nil {
+			err = m.bounded()
+		}
 		if err != nil {
 			return nil, nil, err
 		}

@@ -23,6 +23,15 @@ type matcher struct {
 	notes  []string
 }
 
+// bounded returns an error once there are more probes than the description may
+// mean. To go on would take memory for each.
+func (m *matcher) bounded() error {
+	if m.desc.Most == 0 || len(m.probes) <= m.desc.Most {
+		return nil
+	}
+	return fmt.Errorf("%s means more than %d instructions, which are too many to be traced at once: name fewer functions, or one offset", m.desc, m.desc.Most)
+}
+
 // all takes every instruction of a function that can be probed.
 func (m *matcher) all(f kernel.Function) error {
 	listing, err := m.provider.kernel.Listing(m.provider.arch, f)
