@@ -42,7 +42,36 @@ func Main(args []string) int {
 		root = newTraceCommand(name)
 	}
 	root.SetArgs(args[1:])
-	return status(name, root.ExecuteContext(context.Background()), os.Stderr)
+	out := &output{Writer: os.Stdout}
+	root.SetOut(out)
+	err := root.ExecuteContext(context.Background())
+	return status(name, out.failure(err), os.Stderr)
+}
+
+// An output remembers that something could not be written to it, for those who
+// print a text and don't look.
+type output struct {
+	io.Writer
+	err error
+}
+
+// Write writes, and keeps the first error.
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// failure returns the error of a command: that of the output, if the command
+// itself has nothing to say.
+func (o *output) failure(err error) error {
+	var exit exitError
+	if o.err != nil && (err == nil || errors.As(err, &exit)) {
+		return o.err
+	}
+	return err
 }
 
 // newRootCommand returns the whole tree of commands: the tracing command with

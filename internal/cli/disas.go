@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -77,6 +78,9 @@ func newDisassembler(out io.Writer) (*disassembler, error) {
 
 // list prints the functions that a name stands for.
 func (d *disassembler) list(name string) error {
+	if name == "" {
+		return errors.New("the name of a function is empty; those of all are *")
+	}
 	functions, err := d.kernel.Select(name)
 	if err != nil {
 		return err

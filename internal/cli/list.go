@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -11,6 +12,9 @@ import (
 // dtrace's own name, descriptions without probes do not change the exit status.
 func (t *tracer) listProbes(ctx context.Context, out io.Writer) error {
 	probes, unmatched, err := t.session.List(ctx, t.sources...)
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted before all probes were found")
+	}
 	if err != nil {
 		return t.describe(err)
 	}

@@ -96,6 +96,8 @@ func (t *tracer) run(cmd *cobra.Command) error {
 	switch {
 	case t.refusal != nil:
 		return usageError{t.refusal}
+	case t.output == "" && cmd.Flags().Changed("output"):
+		return errors.New("failed to open the output file: its name is empty")
 	case t.list && t.version:
 		return usageError{errors.New("only one of the flags -l and -V can be given at a time")}
 	case t.version:
@@ -147,6 +149,9 @@ func (t *tracer) open(cmd *cobra.Command) (err error) {
 		return t.withOutput(cmd.OutOrStdout(), func(out io.Writer) error { return t.listProbes(ctx, out) })
 	}
 	program, err := t.session.Compile(ctx, t.sources...)
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted before the program was compiled; no probe is armed")
+	}
 	if err != nil {
 		return t.describe(err)
 	}
@@ -235,6 +240,9 @@ func (t *tracer) startProcesses() error {
 // process.
 func (t *tracer) withOutput(stdout io.Writer, f func(out io.Writer) error) error {
 	if t.output == "" {
+		if o, ok := stdout.(*output); ok {
+			stdout = o.Writer // ftruncate() takes a file
+		}
 		return f(stdout)
 	}
 	file, err := os.OpenFile(t.output, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)

@@ -20,7 +20,7 @@ const (
 func setHelp(cmd *cobra.Command) {
 	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { printHelp(cmd.OutOrStdout(), cmd) })
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
-		printUsage(cmd.OutOrStderr(), cmd)
+		printUsage(cmd.ErrOrStderr(), cmd)
 		return nil
 	})
 }

@@ -66,6 +66,9 @@ func newVMCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			cfg.Args = args
+			if cfg.CPUs < 1 {
+				return usageError{fmt.Errorf("--smp %d: a guest has at least one CPU", cfg.CPUs)}
+			}
 			if cfg.Memory, err = mebibytes(memory); err != nil {
 				return usageError{err}
 			}

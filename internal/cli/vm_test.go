@@ -68,6 +68,8 @@ func TestVMArguments(t *testing.T) {
 	}{
 		{nil, "what kinst shall do in the guest is missing"},
 		{[]string{"-m", "x", "--", "-V"}, "-m x: an amount of memory"},
+		{[]string{"--smp", "0", "--", "-V"}, "--smp 0: a guest has at least one CPU"},
+		{[]string{"--smp", "-1", "--", "-V"}, "--smp -1: a guest has at least one CPU"},
 		{[]string{"--smp", "x", "--", "-V"}, `invalid argument "x" for "--smp" flag`},
 		{[]string{"--no-such-flag"}, "unknown flag"},
 		{[]string{"-k", "0.1", "--", "-m", "x"}, "no kernel 0.1 was found"},

@@ -40,7 +40,8 @@ func ParseProbeSpec(src *Source, spec Spec, cfg *Config) (*File, error) {
 }
 
 // maxDepth bounds how deep expressions, declarators, types and statements nest,
-// and maxChain how many operators may follow one another.
+// where a parenthesis is two levels, and maxChain how many operators may follow
+// one another.
 const (
 	maxDepth = 500
 	maxChain = 10000
@@ -144,7 +145,7 @@ func (p *parser) memberName() string {
 // nested runs f one level deeper.
 func (p *parser) nested(f func()) {
 	if p.depth++; p.depth > maxDepth {
-		p.fail(p.pos, "D_SYNTAX", "more than %d levels of nesting", maxDepth)
+		p.fail(p.pos, "D_SYNTAX", "nesting is too deep")
 	}
 	f()
 	p.depth--
