@@ -77,7 +77,7 @@ func measure() (within bool, err error) {
 		return false, err
 	}
 	defer s.Close()
-	fmt.Printf("\n%s\n%6s  %-14s %9s %9s %9s %9s\n", k.Release(), "sites", "with", "starting", "arming", "disarming", "total")
+	fmt.Printf("\n%s\n%6s  %-15s %9s %9s %9s %9s\n", k.Release(), "sites", "with", "starting", "arming", "disarming", "total")
 	within = true
 	for _, job := range jobs {
 		sites, err := guest.Sites(k, job.function)
@@ -116,7 +116,10 @@ func compare(k *kernel.Kernel, s *arm.Session, sites []arm.Site, whole bool) (wi
 	}{
 		{"cat", func() (result, error) { return floor(k, sites) }},
 		{"internal/arm", func() (result, error) { return armed(s, sites) }},
-		{"kinst", func() (result, error) { return runKinst(sites, whole) }},
+		{"kinst", func() (result, error) { return runKinst(sites, whole, "sites=all", "@ = count();") }},
+		{"kinst, counting", func() (result, error) {
+			return runKinst(sites, whole, "sites=blocks", "@[probename] = count();")
+		}},
 		{"bpftrace", func() (result, error) { return runBpftrace(sites) }},
 		{"perf kprobes", func() (result, error) { return perfKprobes(sites) }},
 	}
@@ -126,7 +129,7 @@ func compare(k *kernel.Kernel, s *arm.Session, sites []arm.Site, whole bool) (wi
 		if err != nil {
 			return false, fmt.Errorf("%s, %d sites: %w", way.name, len(sites), err)
 		}
-		fmt.Printf("%6d  %-14s %9s %9s %9s %9s %s\n", len(sites), way.name,
+		fmt.Printf("%6d  %-15s %9s %9s %9s %9s %s\n", len(sites), way.name,
 			seconds(r.starting), seconds(r.arming), seconds(r.total-r.arming), seconds(r.total), r.stopped)
 		results[way.name] = r
 	}

@@ -62,7 +62,10 @@ func empty() (*ebpf.Program, error) {
 	})
 }
 
-func runKinst(sites []arm.Site, whole bool) (result, error) {
+// runKinst runs the command with an option and an action: with sites=blocks and
+// counts per probe it arms one site of each run of instructions, and tells how
+// often each is executed all the same.
+func runKinst(sites []arm.Site, whole bool, option, action string) (result, error) {
 	description := fmt.Sprintf("kinst::%s:", sites[0].Symbol)
 	if !whole {
 		description += fmt.Sprint(sites[0].Offset)
@@ -71,7 +74,7 @@ func runKinst(sites []arm.Site, whole bool) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	r, err := timed(guestKinst, "-q", "-x", "sites=all", "-n", description+" {@ = count();}", "-c", "/bin/touch "+markFile)
+	r, err := timed(guestKinst, "-q", "-x", option, "-n", description+" {"+action+"}", "-c", "/bin/touch "+markFile)
 	r.starting = starting.arming
 	return r, err
 }
