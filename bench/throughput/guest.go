@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"kinst/bench/internal/peer"
+	"kinst/internal/isa"
+	"kinst/internal/kernel"
 	"kinst/internal/vm"
 )
 
@@ -55,27 +58,84 @@ func librariesOf(path string) ([]string, error) {
 	return files, nil
 }
 
-// inGuest compares the tools by a probe on a function of the kernel, and tells
-// how fast kinst is with one on each of its instructions.
+// inGuest compares the tools by probes on the first instructions of a function
+// of the kernel, and by one probe. It tells how fast kinst is with one on each of
+// its instructions.
 func inGuest(kernel string) error {
-	const one = `kinst::vfs_read:0 /pid == $target/ {printf("%d %d\n", pid, regs[R_RDX]);}`
-	kinst := func(name, d string) tool {
-		return tool{name: name, read: true, args: func(file, load string) []string {
-			return []string{"/bin/kinst", "-q", "-o", file, "-n", d, "-c", load}
-		}}
-	}
-	tools := []tool{kinst("kinst", one)}
-	if path, err := exec.LookPath("bpftrace"); err == nil {
-		const program = `kprobe:vfs_read /pid == cpid/ {printf("%d %llu\n", pid, arg2);}`
-		tools = append(tools, tool{"bpftrace", true, func(file, load string) []string {
-			return []string{path, "-o", file, "-e", program, "-c", load}
-		}, []string{"BPFTRACE_PERF_RB_PAGES=1024"}})
-	}
-	if err := compare(kernel, tools); err != nil {
+	offsets, err := firstInstructions()
+	if err != nil {
 		return err
 	}
-	return everyInstruction(kernel, kinst("kinst, every instruction", strings.Replace(
-		strings.Replace(one, ":0 ", ": ", 1), "regs[R_RDX]", "regs[R_RIP]", 1)))
+	fmt.Printf("%-12s one probe on vfs_read\n", kernel)
+	if err := compare(kernel, guestTools(nil)); err != nil {
+		fmt.Println(err) // the kernel's share of it is too large to say more
+	}
+	fmt.Printf("%-12s a probe on each of the first %d instructions of vfs_read\n", kernel, len(offsets))
+	if err := compare(kernel, guestTools(offsets)); err != nil {
+		return err
+	}
+	return everyInstruction(kernel, kinstTool("kinst, every instruction", "kinst::vfs_read:", "regs[R_RIP]", 1))
+}
+
+func kinstTool(name, probes, value string, each int) tool {
+	program := fmt.Sprintf(`%s /pid == $target/ {printf("%%d %%d\n", pid, %s);}`, probes, value)
+	return tool{name: name, read: true, each: each, args: func(file, load string) []string {
+		return []string{"/bin/kinst", "-q", "-o", file, "-n", program, "-c", load}
+	}}
+}
+
+// guestTools are those that are there, with probes at offsets of vfs_read, or
+// at its beginning if there are none.
+func guestTools(offsets []uint64) []tool {
+	own, others := []string{"kinst::vfs_read:0"}, []string{"kprobe:vfs_read"}
+	if offsets != nil {
+		own, others = nil, nil
+	}
+	for _, offset := range offsets {
+		own = append(own, fmt.Sprintf("kinst::vfs_read:%d", offset))
+		others = append(others, fmt.Sprintf("kprobe:vfs_read+%d", offset))
+	}
+	tools := []tool{kinstTool("kinst", strings.Join(own, ","), "regs[R_RDX]", len(own))}
+	if p, ok := peer.Bpftrace(); ok {
+		program := strings.Join(others, ",") + ` /pid == cpid/ {printf("%d %llu\n", pid, reg("dx"));}`
+		tools = append(tools, tool{p.Name, true, len(others), func(file, load string) []string {
+			// It would look for the boundaries of instructions in a vmlinux file.
+			return []string{p.Path, "--unsafe", "-o", file, "-e", program, "-c", load}
+		}, []string{"BPFTRACE_PERF_RB_PAGES=1024"}})
+	}
+	return tools
+}
+
+// firstInstructions returns the offsets of the instructions of vfs_read that are
+// executed one after the other each time, behind the function tracer's nop.
+func firstInstructions() (offsets []uint64, err error) {
+	k, err := kernel.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer k.Close()
+	arch, err := isa.Native()
+	if err != nil {
+		return nil, err
+	}
+	functions, err := k.Functions(kernel.VMLinux, "vfs_read")
+	if err != nil {
+		return nil, err
+	}
+	l, err := k.Listing(arch, functions[0])
+	if err != nil {
+		return nil, err
+	}
+	first := 0
+	for l.IsEntry(first) {
+		first++
+	}
+	for i, run := range l.Runs() {
+		if run == first && l.Unprobeable(i) == "" {
+			offsets = append(offsets, l.Insts[i].Addr-l.Function.Addr)
+		}
+	}
+	return offsets, nil
 }
 
 // everyInstruction prints how many lines a second come of a load that is slow
