@@ -32,7 +32,7 @@ fbt::$1:return
 }
 
 fbt::$1:return
-/calls >= $2/
+/calls >= $2 && !thread/
 {
 	exit(0);
 }
