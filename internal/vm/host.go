@@ -15,6 +15,7 @@ type hostMachine struct {
 	image         string                             // how the name of a kernel image in /boot begins
 	release       func(image string) (string, error) // what release an image is of
 	emulatedCPU   string                             // the CPU model for software emulation
+	kernelWords   string                             // of its command line
 }
 
 // machines has the architectures that a guest can have, which is the host's.

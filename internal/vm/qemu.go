@@ -71,6 +71,9 @@ func kernelCommandLine(cfg *Config) string {
 	if cfg.Console == nil {
 		s += " quiet"
 	}
+	if host.kernelWords != "" {
+		s += " " + host.kernelWords
+	}
 	if cfg.Append != "" {
 		s += " " + cfg.Append
 	}
