@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -67,14 +68,11 @@ func inGuest(kernel string) error {
 		return err
 	}
 	fmt.Printf("%-12s one probe on vfs_read\n", kernel)
-	if err := compare(kernel, guestTools(nil)); err != nil {
-		fmt.Println(err) // the kernel's share of it is too large to say more
-	}
+	one := compare(kernel, guestTools(nil))
 	fmt.Printf("%-12s a probe on each of the first %d instructions of vfs_read\n", kernel, len(offsets))
-	if err := compare(kernel, guestTools(offsets)); err != nil {
-		return err
-	}
-	return everyInstruction(kernel, kinstTool("kinst, every instruction", "kinst::vfs_read:", "regs[R_RIP]", 1))
+	several := compare(kernel, guestTools(offsets))
+	return errors.Join(one, several,
+		everyInstruction(kernel, kinstTool("kinst, every instruction", "kinst::vfs_read:", "regs[R_RIP]", 1)))
 }
 
 func kinstTool(name, probes, value string, each int) tool {

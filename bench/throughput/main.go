@@ -1,10 +1,9 @@
 // Throughput measures how many events a second reach a file without loss: one
 // line per event, with the same fields, through kinst and through what else
 // there is of bpftrace and Oracle's dtrace. First natively with a system call,
-// then in a guest of each kernel with a probe on each of the first instructions
-// of vfs_read. It fails when kinst does not reach twice the rate of the better of
-// the others. How fast they are with one probe alone it tells too: there the time
-// is mostly that of the system call and the kprobe.
+// then in a guest of each kernel with a probe on vfs_read, and with one on each of
+// its first instructions. It fails when kinst does not reach twice the rate of the
+// better of the others.
 // Natively it also measures the memory that many records take, and the time that
 // an aggregation with many keys takes.
 //
