@@ -143,9 +143,16 @@ func TestSymbolsOfThisKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Count(readFile(t, kallsymsPath), "\n")
-	if syms.Len() != lines {
-		t.Errorf("%d symbols of %d lines", syms.Len(), lines)
+	// Programs of the tests before this one are still going.
+	text := readFile(t, kallsymsPath)
+	lines, listed := strings.Count(text, "\n")-strings.Count(text, "\t[bpf]\n"), 0
+	for sym := range syms.All() {
+		if sym.Module != "bpf" {
+			listed++
+		}
+	}
+	if listed != lines {
+		t.Errorf("%d symbols of %d lines", listed, lines)
 	}
 	if k.Release() == "" {
 		t.Error("no release")
