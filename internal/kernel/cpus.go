@@ -14,15 +14,16 @@ func OnlineCPUs() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	cpus, err := parseCPUs(strings.TrimSpace(string(text)))
+	cpus, err := ParseList(strings.TrimSpace(string(text)))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return cpus, nil
 }
 
-// parseCPUs reads a list such as 0-3,8,10-11.
-func parseCPUs(list string) (cpus []int, err error) {
+// ParseList reads numbers in the kernel's form for CPUs, and for the bits of a
+// word: a list such as 0-3,8,10-11.
+func ParseList(list string) (numbers []int, err error) {
 	for part := range strings.SplitSeq(list, ",") {
 		first, last, isRange := strings.Cut(part, "-")
 		if !isRange {
@@ -31,11 +32,11 @@ func parseCPUs(list string) (cpus []int, err error) {
 		from, err1 := strconv.ParseUint(first, 10, 16)
 		to, err2 := strconv.ParseUint(last, 10, 16)
 		if err1 != nil || err2 != nil || to < from {
-			return nil, fmt.Errorf("%q is not a list of CPUs", list)
+			return nil, fmt.Errorf("%q is not a list of numbers", list)
 		}
-		for cpu := from; cpu <= to; cpu++ {
-			cpus = append(cpus, int(cpu))
+		for n := from; n <= to; n++ {
+			numbers = append(numbers, int(n))
 		}
 	}
-	return cpus, nil
+	return numbers, nil
 }

@@ -51,12 +51,12 @@ func TestParseBlacklist(t *testing.T) {
 }
 
 func TestParseCPUs(t *testing.T) {
-	got, err := parseCPUs("0-2,5,7-8")
+	got, err := ParseList("0-2,5,7-8")
 	if want := []int{0, 1, 2, 5, 7, 8}; !slices.Equal(got, want) || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, text := range []string{"", "a", "3-1", "1-", "1,,2", "99999"} {
-		if _, err := parseCPUs(text); err == nil {
+		if _, err := ParseList(text); err == nil {
 			t.Errorf("%q: no error", text)
 		}
 	}
@@ -110,7 +110,7 @@ func FuzzParseLists(f *testing.F) {
 		parseKprobeList(text)
 		parseBlacklist(text)
 		parseModules(text)
-		parseCPUs(text)
+		ParseList(text)
 	})
 }
 

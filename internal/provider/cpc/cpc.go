@@ -30,7 +30,6 @@ var modes = map[string]uint64{
 // counter is a probe's target.
 type counter struct {
 	event
-	name   string
 	period uint64 // events from one firing to the next
 	bits   uint64 // of unix.PerfEventAttr
 }
@@ -94,7 +93,7 @@ func (p *Provider) parse(text string) (counter, error) {
 	if period < e.least {
 		return counter{}, fmt.Errorf("cpc:::%s: %d is too small a number of events from one firing to the next; it can be %d or more", text, period, e.least)
 	}
-	return counter{e, text, period, bits}, nil
+	return counter{e, period, bits}, nil
 }
 
 // Enable implements provider.Provider.

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"kinst/internal/kernel"
 	"kinst/internal/provider"
 )
 
@@ -169,19 +170,13 @@ func (e *event) set(format string, v uint64) error {
 	if at < 0 {
 		return fmt.Errorf("a format of %q", format)
 	}
-	for bits := range strings.SplitSeq(ranges, ",") {
-		first, last, isRange := strings.Cut(bits, "-")
-		if !isRange {
-			last = first
-		}
-		from, err1 := strconv.ParseUint(first, 10, 6)
-		to, err2 := strconv.ParseUint(last, 10, 6)
-		if err1 != nil || err2 != nil || to < from {
-			return fmt.Errorf("a format of %q", format)
-		}
-		width := to - from + 1
-		e.config[at] |= v << (64 - width) >> (64 - width) << from
-		v >>= width
+	bits, err := kernel.ParseList(ranges)
+	if err != nil || slices.Max(bits) > 63 {
+		return fmt.Errorf("a format of %q", format)
+	}
+	for _, bit := range bits {
+		e.config[at] |= v & 1 << bit
+		v >>= 1
 	}
 	if v != 0 {
 		return fmt.Errorf("a number too large for %q", format)
