@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SetClock tells the programs what time it is, for walltimestamp.
-func (c *Control) SetClock() error {
+// setClock tells the programs what time it is, for walltimestamp.
+func (c *Control) setClock() error {
 	var mono, real unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono); err != nil {
 		return fmt.Errorf("reading the monotonic clock: %w", err)
@@ -39,14 +39,14 @@ func openClock() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "timerfd"), nil
 }
 
-// followClock calls SetClock now and whenever somebody sets the clock, until
+// followClock calls setClock now and whenever somebody sets the clock, until
 // stop is called.
 func (c *Control) followClock() (stop func(), err error) {
 	clock, err := openClock()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.SetClock(); err != nil {
+	if err := c.setClock(); err != nil {
 		clock.Close()
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (c *Control) followClock() (stop func(), err error) {
 		defer close(stopped)
 		for {
 			_, err := clock.Read(make([]byte, 8))
-			if !errors.Is(err, unix.ECANCELED) || c.SetClock() != nil {
+			if !errors.Is(err, unix.ECANCELED) || c.setClock() != nil {
 				return
 			}
 		}

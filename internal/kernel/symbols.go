@@ -69,16 +69,16 @@ func (k *Kernel) loadSymbols() (*Symbols, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(modules) == 0 {
-		if mem, err := k.memory(); err == nil {
-			if core, ok := mem.(*kcore); ok {
-				if syms, err := core.coreSymbols(); err == nil {
-					return newSymbols(syms, []string{VMLinux}, core.source()), nil
-				}
-			}
-		}
+	mem, err := k.memory()
+	core, ok := mem.(*kcore)
+	if err != nil || !ok || len(modules) > 0 {
+		return k.listed()
 	}
-	return k.listed()
+	syms, err := core.coreSymbols()
+	if err != nil {
+		return k.listed()
+	}
+	return newSymbols(syms, []string{VMLinux}, core.source()), nil
 }
 
 // listSymbols reads /proc/kallsyms.
