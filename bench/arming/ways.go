@@ -62,14 +62,11 @@ func empty() (*ebpf.Program, error) {
 	})
 }
 
-// runKinst runs the command with an option and an action: with sites=blocks and
+// runKinst runs the command on what a description names, with an option and an
+// action: with sites=blocks and
 // counts per probe it arms one site of each run of instructions, and tells how
 // often each is executed all the same.
-func runKinst(sites []arm.Site, whole bool, option, action string) (result, error) {
-	description := fmt.Sprintf("kinst::%s:", sites[0].Symbol)
-	if !whole {
-		description += fmt.Sprint(sites[0].Offset)
-	}
+func runKinst(description, option, action string) (result, error) {
 	starting, err := timed(guestKinst, "-q", "-n", "BEGIN {}", "-c", "/bin/touch "+markFile)
 	if err != nil {
 		return result{}, err

@@ -114,25 +114,16 @@ func (s *Symbols) functions(module, pattern string) []Function {
 func (s *Symbols) candidates(pattern string) (indexes iter.Seq[int], matches func(name string) bool) {
 	switch {
 	case pattern == "":
-		matches = func(name string) bool { return !isMark(name) }
-	case !strings.ContainsAny(pattern, `*?[\`):
-		return s.named(pattern), func(name string) bool { return name == pattern }
+		pattern, matches = "*", func(name string) bool { return !isMark(name) }
+	case !strings.ContainsAny(pattern, wildcards):
+		matches = func(name string) bool { return name == pattern }
 	default:
 		matches = func(name string) bool {
-			if isMark(name) {
-				return false
-			}
 			ok, _ := path.Match(pattern, name)
-			return ok
+			return ok && !isMark(name)
 		}
 	}
-	return func(yield func(int) bool) {
-		for i := range s.syms {
-			if matches(s.syms[i].name) && !yield(i) {
-				return
-			}
-		}
-	}, matches
+	return s.matching(pattern), matches
 }
 
 // isMark tells symbols that stand for no code of their own: with call padding

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
+	"iter"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -13,16 +13,19 @@ import (
 
 // kallsyms is the kernel's own table of its symbols, from which /proc/kallsyms
 // is printed (kernel/kallsyms.c). To print it takes the kernel several times
-// as long as reading the table takes us.
+// as long as reading the table takes us. Names stay as the table has them,
+// compressed, until somebody asks for one: most runs ask for a few of all.
 type kallsyms struct {
 	names      []byte // of each symbol: how many bytes follow, which are numbers of tokens
-	tokens     []byte // texts, each with a zero behind it
-	tokenIndex []byte // of 256 tokens: where in tokens, 2 bytes
+	tokenTable []byte // texts, each with a zero behind it
+	tokenIndex []byte // of 256 tokens: where in tokenTable, 2 bytes
 	offsets    []byte // of each symbol: 4 bytes
 	count      int
 
 	offsetsAddr uint64
 	base        uint64 // what offsets count from; 0 where they count from themselves
+
+	tokens [256]string
 }
 
 // Limits that no kernel comes near, in bytes.
@@ -30,16 +33,21 @@ const (
 	maxKallsymsNames  = 64 << 20
 	maxKallsymsTokens = 1 << 16
 	maxKallsymsCount  = 4 << 20
+	maxKallsymsName   = 512 // KSYM_NAME_LEN, also of a token, and in tokens
 )
 
 // coreSymbols reads the symbols of the kernel proper from its memory.
-func (c *kcore) coreSymbols() ([]symbol, error) {
+func (c *kcore) coreSymbols() (*Symbols, error) {
 	info := c.info()
 	table, err := readKallsyms(c, info)
 	if err != nil {
 		return nil, err
 	}
-	return table.symbols(info["_stext"])
+	syms, err := table.symbols(info["_stext"])
+	if err != nil {
+		return nil, err
+	}
+	return newSymbols(syms, table, []string{VMLinux}, c.source()), nil
 }
 
 // readKallsyms finds the table by VMCOREINFO, which names its parts from Linux
@@ -74,7 +82,7 @@ func readKallsyms(core *kcore, info map[string]uint64) (*kallsyms, error) {
 		size int
 	}{
 		{&t.names, info["kallsyms_names"], int(names)},
-		{&t.tokens, info["kallsyms_token_table"], int(tokens)},
+		{&t.tokenTable, info["kallsyms_token_table"], int(tokens)},
 		{&t.tokenIndex, info["kallsyms_token_index"], 2 * 256},
 		{&t.offsets, t.offsetsAddr, 4 * t.count},
 	} {
@@ -89,11 +97,18 @@ func readKallsyms(core *kcore, info map[string]uint64) (*kallsyms, error) {
 // symbols returns the symbols in the order of the table. How the kernel writes
 // their addresses is told by that of _stext.
 func (t *kallsyms) symbols(stext uint64) ([]symbol, error) {
-	syms, err := t.expand()
+	if err := t.readTokens(); err != nil {
+		return nil, err
+	}
+	syms, err := t.places()
 	if err != nil {
 		return nil, err
 	}
-	known := slices.IndexFunc(syms, func(s symbol) bool { return s.name == "_stext" })
+	known := -1
+	for i := range t.scan(syms, "_stext", true) {
+		known = i
+		break
+	}
 	if known < 0 {
 		return nil, errors.New("the kernel's table of symbols lacks _stext")
 	}
@@ -108,57 +123,196 @@ func (t *kallsyms) symbols(stext uint64) ([]symbol, error) {
 	return nil, errors.New("the kernel writes the addresses of its symbols in no form that is known")
 }
 
-// expand returns the symbols without their addresses.
-func (t *kallsyms) expand() ([]symbol, error) {
-	var tokens [256]string
-	for i := range tokens {
+func (t *kallsyms) readTokens() error {
+	for i := range t.tokens {
 		at := int(binary.NativeEndian.Uint16(t.tokenIndex[2*i:]))
-		if at >= len(t.tokens) {
-			return nil, fmt.Errorf("token %d of the kernel's symbols is at %d of %d bytes", i, at, len(t.tokens))
+		if at >= len(t.tokenTable) {
+			return fmt.Errorf("token %d of the kernel's symbols is at %d of %d bytes", i, at, len(t.tokenTable))
 		}
-		text, _, _ := bytes.Cut(t.tokens[at:], []byte{0})
-		tokens[i] = string(text)
+		text, _, _ := bytes.Cut(t.tokenTable[at:], []byte{0})
+		if len(text) > maxKallsymsName {
+			return fmt.Errorf("token %d of the kernel's symbols has %d bytes", i, len(text))
+		}
+		t.tokens[i] = string(text)
 	}
-	text := make([]byte, 0, 4*len(t.names))
-	ends := make([]int32, t.count)
-	names := t.names
-	for i := range ends {
-		name, rest, ok := cutName(names)
-		if !ok || len(text) > maxKallsymsNames {
+	return nil
+}
+
+// places returns the symbols with where their names are, without their
+// addresses.
+func (t *kallsyms) places() ([]symbol, error) {
+	syms := make([]symbol, t.count)
+	at := 0
+	for i := range syms {
+		name, end := t.spelled(at)
+		if end > len(t.names) {
 			return nil, fmt.Errorf("the kernel's table ends at symbol %d of %d", i, t.count)
 		}
-		for _, token := range name {
-			text = append(text, tokens[token]...)
+		if len(name) > maxKallsymsName {
+			return nil, fmt.Errorf("symbol %d of the kernel has %d tokens", i, len(name))
 		}
-		ends[i], names = int32(len(text)), rest
-	}
-	syms := make([]symbol, t.count)
-	all := unsafe.String(unsafe.SliceData(text), len(text))
-	begin := int32(0)
-	for i, end := range ends {
-		if end == begin {
+		if len(name) == 0 || t.tokens[name[0]] == "" {
 			return nil, fmt.Errorf("symbol %d of the kernel has no type", i)
 		}
-		syms[i] = symbol{kind: all[begin], name: all[begin+1 : end]}
-		begin = end
+		syms[i] = symbol{kind: t.tokens[name[0]][0], at: uint32(at), token: name[0]}
+		at = end
 	}
 	return syms, nil
 }
 
-// cutName splits off the tokens of a symbol: their number in one byte, or from
-// 128 on in two, the first of which has 7 bits.
-func cutName(names []byte) (name, rest []byte, ok bool) {
-	if len(names) < 2 {
-		return nil, nil, false
+// spelled returns the tokens of the symbol at a place, and where the next one
+// is: past the end of the table if it ends before. Their number is in one byte,
+// or from 128 on in two, the first of which has 7 bits.
+func (t *kallsyms) spelled(at int) (tokens []byte, end int) {
+	if len(t.names)-at < 2 {
+		return nil, len(t.names) + 1
 	}
-	n, header := int(names[0]), 1
+	n, header := int(t.names[at]), 1
 	if n >= 1<<7 {
-		n, header = n&0x7f|int(names[1])<<7, 2
+		n, header = n&0x7f|int(t.names[at+1])<<7, 2
 	}
-	if n > len(names)-header {
-		return nil, nil, false
+	begin := at + header
+	if end = begin + n; end > len(t.names) {
+		return nil, end
 	}
-	return names[header : header+n], names[header+n:], true
+	return t.names[begin:end], end
+}
+
+// name returns the name of the symbol at a place.
+func (t *kallsyms) name(at uint32) string {
+	var room [128]byte
+	return string(t.appendName(room[:0], at))
+}
+
+func (t *kallsyms) appendName(to []byte, at uint32) []byte {
+	tokens, _ := t.spelled(int(at))
+	to = append(to, t.tokens[tokens[0]][1:]...) // behind the type
+	for _, token := range tokens[1:] {
+		to = append(to, t.tokens[token]...)
+	}
+	return to
+}
+
+// allNames returns the names of many symbols.
+func (t *kallsyms) allNames(syms []symbol) []string {
+	text := make([]byte, 0, 4*len(t.names))
+	ends := make([]int, len(syms))
+	for i := range syms {
+		text = t.appendName(text, syms[i].at)
+		ends[i] = len(text)
+	}
+	all := unsafe.String(unsafe.SliceData(text), len(text))
+	names := make([]string, len(syms))
+	begin := 0
+	for i, end := range ends {
+		names[i] = all[begin:end]
+		begin = end
+	}
+	return names
+}
+
+// scan goes through the indexes of the symbols whose name begins with text or,
+// if it is asked for whole names, is text.
+func (t *kallsyms) scan(syms []symbol, text string, whole bool) iter.Seq[int] {
+	first := t.firstOf(text)
+	return func(yield func(int) bool) {
+		for i := range syms {
+			if first[syms[i].token] && t.has(syms[i].at, text, whole) && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// firstOf returns the tokens with which names can begin that begin with text.
+func (t *kallsyms) firstOf(text string) (first [256]bool) {
+	for i, token := range t.tokens {
+		if token != "" {
+			begin := token[1:]
+			first[i] = strings.HasPrefix(text, begin) || strings.HasPrefix(begin, text)
+		}
+	}
+	return first
+}
+
+// has reports whether the name of the symbol at a place begins with text, or
+// is it.
+func (t *kallsyms) has(at uint32, text string, whole bool) bool {
+	tokens, _ := t.spelled(int(at))
+	drop := 1 // the type
+	for _, token := range tokens {
+		part := t.tokens[token][drop:]
+		drop = 0
+		n := min(len(part), len(text))
+		if part[:n] != text[:n] || whole && n < len(part) {
+			return false
+		}
+		if text = text[n:]; text == "" && !whole {
+			return true
+		}
+	}
+	return text == ""
+}
+
+// pick gives each of some names the indexes of the symbols that have it. Two
+// tokens tell nearly all others apart.
+func (t *kallsyms) pick(syms []symbol, names map[string][]int) {
+	var first [256]bool
+	pairs := make([]bool, 1<<16)
+	for name := range names {
+		t.addPairs(name, &first, pairs)
+	}
+	var text []byte
+	for i := range syms {
+		if !first[syms[i].token] {
+			continue
+		}
+		if tokens, _ := t.spelled(int(syms[i].at)); len(tokens) > 1 && !pairs[pair(tokens[0], tokens[1])] {
+			continue
+		}
+		text = t.appendName(text[:0], syms[i].at)
+		if found, ok := names[string(text)]; ok {
+			names[string(text)] = append(found, i)
+		}
+	}
+}
+
+func pair(a, b byte) int { return int(a)<<8 | int(b) }
+
+// addPairs adds the tokens, and the pairs of them, that a name can begin with.
+func (t *kallsyms) addPairs(name string, first *[256]bool, pairs []bool) {
+	for a, token := range t.tokens {
+		if token == "" || !strings.HasPrefix(name, token[1:]) {
+			continue
+		}
+		first[a] = true
+		rest := name[len(token)-1:]
+		for b, token := range t.tokens {
+			if strings.HasPrefix(rest, token) {
+				pairs[pair(byte(a), byte(b))] = true
+			}
+		}
+	}
+}
+
+// ending returns the indexes of the symbols whose name ends with a text, by
+// name.
+func (t *kallsyms) ending(syms []symbol, suffix string) map[string][]int {
+	var last [256]bool
+	for i, token := range t.tokens {
+		last[i] = strings.HasSuffix(token, suffix) || strings.HasSuffix(suffix, token)
+	}
+	found := make(map[string][]int)
+	for i := range syms {
+		tokens, _ := t.spelled(int(syms[i].at))
+		if !last[tokens[len(tokens)-1]] {
+			continue
+		}
+		if name := t.name(syms[i].at); strings.HasSuffix(name, suffix) {
+			found[name] = append(found[name], i)
+		}
+	}
+	return found
 }
 
 func (t *kallsyms) offset(i int) uint32 { return binary.NativeEndian.Uint32(t.offsets[4*i:]) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -15,12 +16,12 @@ import (
 func testTable(names []string, offsets ...uint32) *kallsyms {
 	t := &kallsyms{count: len(offsets), offsetsAddr: 0xffffffff82000000, base: 0xffffffff81000000}
 	for i := range 256 {
-		t.tokenIndex = binary.NativeEndian.AppendUint16(t.tokenIndex, uint16(len(t.tokens)))
+		t.tokenIndex = binary.NativeEndian.AppendUint16(t.tokenIndex, uint16(len(t.tokenTable)))
 		token := string(rune(i))
 		if i == 1 {
 			token = "read"
 		}
-		t.tokens = append(t.tokens, token+"\x00"...)
+		t.tokenTable = append(t.tokenTable, token+"\x00"...)
 	}
 	for _, name := range names {
 		n := len(name)
@@ -55,13 +56,14 @@ func TestKallsyms(t *testing.T) {
 		{"self-relative", []uint32{^uint32(0x1000000 - 1), ^uint32(0x1000000 + 4 - 1), ^uint32(0xfffe00 + 8 - 1), 0x100}, text(base, base, base+0x200, table+0x10c)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			syms, err := testTable(names, test.offsets...).symbols(base)
+			table := testTable(names, test.offsets...)
+			syms, err := table.symbols(base)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got strings.Builder
 			for _, s := range syms {
-				fmt.Fprintf(&got, "%x %c %s\n", s.addr, s.kind, s.name)
+				fmt.Fprintf(&got, "%x %c %s\n", s.addr, s.kind, table.name(s.at))
 			}
 			if diff := cmp.Diff(test.want, got.String()); diff != "" {
 				t.Error(diff)
@@ -75,8 +77,10 @@ func TestKallsymsErrors(t *testing.T) {
 		"the kernel writes the addresses of its symbols in no form that is known": testTable([]string{"T_stext"}, 0x55),
 		"the kernel's table of symbols lacks _stext":                              testTable([]string{"Ta"}, 0),
 		"the kernel's table ends at symbol 1 of 2":                                testTable([]string{"Ta"}, 0, 0),
-		"the kernel's table ends at symbol 0 of 1":                                {names: []byte{0x80}, tokens: []byte{0}, tokenIndex: make([]byte, 512), offsets: make([]byte, 4), count: 1},
+		"the kernel's table ends at symbol 0 of 1":                                {names: []byte{0x80}, tokenTable: []byte{0}, tokenIndex: make([]byte, 512), offsets: make([]byte, 4), count: 1},
 		"symbol 0 of the kernel has no type":                                      testTable([]string{"\x00", "Ta"}, 0, 0),
+		"symbol 1 of the kernel has 600 tokens":                                   testTable([]string{"Ta", "T" + strings.Repeat("x", 599)}, 0, 0),
+		"token 0 of the kernel's symbols has 600 bytes":                           {tokenTable: append(bytes.Repeat([]byte("x"), 600), 0), tokenIndex: make([]byte, 512)},
 		"token 0 of the kernel's symbols is at 0 of 0 bytes":                      {tokenIndex: make([]byte, 512)},
 	} {
 		if _, err := table.symbols(0xffffffff81000000); err == nil || err.Error() != want {
@@ -94,20 +98,40 @@ func TestParseInfo(t *testing.T) {
 
 func FuzzKallsyms(f *testing.F) {
 	table := testTable([]string{"Acpu", "T_stext", "tvfs_\x01"}, 0, 0, 0)
-	f.Add(table.names, table.tokens, table.tokenIndex, 3)
+	f.Add(table.names, table.tokenTable, table.tokenIndex, 3)
 	f.Fuzz(func(t *testing.T, names, tokens, index []byte, count int) {
-		if len(index) != 512 || count < 0 || count > 1000 {
+		if len(index) != 512 || count < 0 || count > 20 {
 			return
 		}
-		table := &kallsyms{names: names, tokens: tokens, tokenIndex: index, offsets: make([]byte, 4*count), count: count}
+		table := &kallsyms{names: names, tokenTable: tokens, tokenIndex: index, offsets: make([]byte, 4*count), count: count}
 		syms, err := table.symbols(0)
-		for _, s := range syms {
-			if bytes.IndexByte([]byte(s.name), 0) >= 0 {
-				t.Error("a name holds a zero")
-			}
-		}
 		if err == nil && len(syms) != count {
 			t.Errorf("%d symbols of %d", len(syms), count)
 		}
+		all := table.allNames(syms)
+		for i, s := range syms {
+			name := table.name(s.at)
+			if name != all[i] || strings.ContainsRune(name, 0) {
+				t.Errorf("symbol %d is %q and %q", i, name, all[i])
+			}
+			one := syms[i : i+1]
+			if !finds(table.scan(one, name, true)) || !finds(table.scan(one, name[:len(name)/2], false)) || finds(table.scan(one, name+"x", false)) {
+				t.Errorf("symbol %q is not found by its name", name)
+			}
+			picked := map[string][]int{name: nil}
+			if table.pick(one, picked); len(picked[name]) != 1 {
+				t.Errorf("symbol %q is not picked", name)
+			}
+			if len(table.ending(one, name[len(name)/2:])) != 1 {
+				t.Errorf("symbol %q is not found by its end", name)
+			}
+		}
 	})
+}
+
+func finds(found iter.Seq[int]) bool {
+	for range found {
+		return true
+	}
+	return false
 }

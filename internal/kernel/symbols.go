@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -43,6 +44,7 @@ func (s Symbol) IsText() bool {
 // and, where several share one, as the kernel lists them.
 type Symbols struct {
 	syms    []symbol
+	table   *kallsyms         // has the names, or else the symbols do
 	modules []string          // by symbol.module; modules[0] is VMLinux
 	loaded  map[string]uint64 // where modules were when the symbols were read
 	source  string            // the file that they come from
@@ -52,12 +54,17 @@ type Symbols struct {
 
 	lookups atomic.Int32 // so far
 	index   func() *nameIndex
+	all     func() []string         // the names, of symbols that have a table
+	marks   map[string][]int        // the landmarks
+	cold    func() map[string][]int // symbols that end so
 }
 
 // symbol is a Symbol in less space: there are some 200,000 of them.
 type symbol struct {
 	addr   uint64
 	name   string // a part of the text that was read
+	at     uint32 // instead of the name: where it is in the kernel's own table
+	token  byte   // that the table's name begins with
 	module uint16
 	kind   byte
 }
@@ -78,7 +85,7 @@ func (k *Kernel) loadSymbols() (*Symbols, error) {
 	if err != nil {
 		return k.listed()
 	}
-	return newSymbols(syms, []string{VMLinux}, core.source()), nil
+	return syms, nil
 }
 
 // listSymbols reads /proc/kallsyms.
@@ -159,25 +166,67 @@ func parseSymbols(text []byte) (*Symbols, error) {
 	if len(syms) > 0 && hidden {
 		return nil, ErrNoAddresses
 	}
-	return newSymbols(syms, modules, kallsymsPath), nil
+	return newSymbols(syms, nil, modules, kallsymsPath), nil
 }
 
-// newSymbols puts symbols in order.
-func newSymbols(syms []symbol, modules []string, source string) *Symbols {
-	s := &Symbols{syms: syms, modules: modules, source: source, loaded: map[string]uint64{}}
+// newSymbols puts symbols in order. Table is nil if they have their names.
+func newSymbols(syms []symbol, table *kallsyms, modules []string, source string) *Symbols {
+	s := &Symbols{syms: syms, table: table, modules: modules, source: source, loaded: map[string]uint64{}}
 	s.index = sync.OnceValue(s.newIndex)
-	slices.SortStableFunc(s.syms, func(a, b symbol) int {
-		switch {
-		case a.addr < b.addr:
-			return -1
-		case a.addr > b.addr:
-			return 1
-		}
-		return 0
-	})
+	s.all = sync.OnceValue(func() []string { return table.allNames(s.syms) })
+	byAddr := func(a, b symbol) int { return cmp.Compare(a.addr, b.addr) }
+	if !slices.IsSortedFunc(s.syms, byAddr) {
+		slices.SortStableFunc(s.syms, byAddr)
+	}
+	s.marks = s.pick(landmarks)
+	s.cold = sync.OnceValue(func() map[string][]int { return s.ending(coldSuffix) })
 	s.findText()
 	s.findInit()
 	return s
+}
+
+// landmarks are symbols that nearly every run asks for. They are looked for
+// together.
+var landmarks = []string{
+	"_text", "_stext", "_etext", "_sinittext", "_einittext", "__init_begin", "__init_end",
+	"__start___jump_table", "__stop___jump_table",
+	"__start___ex_table", "__stop___ex_table",
+	"__start___bug_table", "__stop___bug_table",
+	"__start_static_call_sites", "__stop_static_call_sites",
+	"kprobe_table",
+}
+
+// pick returns the indexes of the symbols of some names.
+func (s *Symbols) pick(names []string) map[string][]int {
+	found := make(map[string][]int, len(names))
+	for _, name := range names {
+		found[name] = nil
+	}
+	if s.table != nil {
+		s.table.pick(s.syms, found)
+		return found
+	}
+	for i := range s.syms {
+		if same, ok := found[s.syms[i].name]; ok {
+			found[s.syms[i].name] = append(same, i)
+		}
+	}
+	return found
+}
+
+// ending returns the indexes of the symbols whose name ends with a text, by
+// name.
+func (s *Symbols) ending(suffix string) map[string][]int {
+	if s.table != nil {
+		return s.table.ending(s.syms, suffix)
+	}
+	found := make(map[string][]int)
+	for i := range s.syms {
+		if name := s.syms[i].name; strings.HasSuffix(name, suffix) {
+			found[name] = append(found[name], i)
+		}
+	}
+	return found
 }
 
 // cutHex splits the leading hexadecimal number off s. It exists because
@@ -204,14 +253,31 @@ func (s *Symbols) Len() int { return len(s.syms) }
 
 func (s *Symbols) at(i int) Symbol {
 	sym := &s.syms[i]
-	return Symbol{Addr: sym.addr, Name: sym.name, Module: s.modules[sym.module], Type: sym.kind}
+	return Symbol{Addr: sym.addr, Name: s.name(i), Module: s.modules[sym.module], Type: sym.kind}
+}
+
+func (s *Symbols) name(i int) string {
+	if s.table != nil {
+		return s.table.name(s.syms[i].at)
+	}
+	return s.syms[i].name
+}
+
+// names returns what names symbols, for those who want most of the names.
+func (s *Symbols) names() func(i int) string {
+	if s.table == nil {
+		return s.name
+	}
+	all := s.all()
+	return func(i int) string { return all[i] }
 }
 
 // All goes through the symbols by ascending address.
 func (s *Symbols) All() iter.Seq[Symbol] {
 	return func(yield func(Symbol) bool) {
-		for i := range s.syms {
-			if !yield(s.at(i)) {
+		name := s.names()
+		for i, sym := range s.syms {
+			if !yield(Symbol{Addr: sym.addr, Name: name(i), Module: s.modules[sym.module], Type: sym.kind}) {
 				return
 			}
 		}
@@ -234,17 +300,56 @@ const fewLookups = 50
 // named goes through the indexes of the symbols of that name, by ascending
 // address.
 func (s *Symbols) named(name string) iter.Seq[int] {
+	if marks, ok := s.marks[name]; ok {
+		return slices.Values(marks)
+	}
+	if strings.HasSuffix(name, coldSuffix) {
+		return slices.Values(s.cold()[name])
+	}
 	if s.lookups.Add(1) > fewLookups {
 		return s.index().all(name)
 	}
+	return s.scan(name, true)
+}
+
+// scan goes through the indexes of the symbols whose name begins with text or,
+// if it is asked for whole names, is text.
+func (s *Symbols) scan(text string, whole bool) iter.Seq[int] {
+	if s.table != nil {
+		return s.table.scan(s.syms, text, whole)
+	}
 	return func(yield func(int) bool) {
 		for i := range s.syms {
-			if s.syms[i].name == name && !yield(i) {
+			name := s.syms[i].name
+			if (name == text || !whole && strings.HasPrefix(name, text)) && !yield(i) {
 				return
 			}
 		}
 	}
 }
+
+// matching goes through the indexes of the symbols whose name matches a
+// pattern of path.Match that is a good one.
+func (s *Symbols) matching(pattern string) iter.Seq[int] {
+	wild := strings.IndexAny(pattern, wildcards)
+	if wild < 0 {
+		return s.named(pattern)
+	}
+	return func(yield func(int) bool) {
+		name := s.name
+		if wild == 0 {
+			name = s.names()
+		}
+		for i := range s.scan(pattern[:wild], false) {
+			if ok, _ := path.Match(pattern, name(i)); ok && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// wildcards are what a pattern has and a name does not.
+const wildcards = `*?[\`
 
 // A nameIndex finds symbols by their names.
 type nameIndex struct {
@@ -254,8 +359,9 @@ type nameIndex struct {
 
 func (s *Symbols) newIndex() *nameIndex {
 	x := &nameIndex{make(map[string]int32, len(s.syms)), make([]int32, len(s.syms))}
+	nameOf := s.names()
 	for i := len(s.syms) - 1; i >= 0; i-- {
-		name := s.syms[i].name
+		name := nameOf(i)
 		x.next[i] = -1
 		if next, ok := x.first[name]; ok {
 			x.next[i] = next
@@ -279,18 +385,12 @@ func (x *nameIndex) all(name string) iter.Seq[int] {
 // Match returns the symbols whose name matches a pattern of path.Match, by
 // ascending address.
 func (s *Symbols) Match(pattern string) ([]Symbol, error) {
-	if !strings.ContainsAny(pattern, `*?[\`) {
-		return s.Lookup(pattern), nil
+	if _, err := path.Match(pattern, ""); err != nil {
+		return nil, fmt.Errorf("%q is not a pattern: %w", pattern, err)
 	}
 	var found []Symbol
-	for i := range s.syms {
-		ok, err := path.Match(pattern, s.syms[i].name)
-		if err != nil {
-			return nil, fmt.Errorf("%q is not a pattern: %w", pattern, err)
-		}
-		if ok {
-			found = append(found, s.at(i))
-		}
+	for i := range s.matching(pattern) {
+		found = append(found, s.at(i))
 	}
 	return found, nil
 }
