@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,29 +32,12 @@ func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec, most int) (
 		d.Provider = soleProvider(spec)
 	}
 	for _, p := range s.providers {
-		named := d.Provider == p.Name() || provider.Matches(p.Name(), d.Provider)
-		if !named && !provider.Matches(d.Provider, p.Name()) {
-			continue
-		}
-		probes, notes, err := p.Match(ctx, d)
-		for _, n := range notes {
-			s.opts.Note(n)
-		}
-		var none *provider.NoMatchError
-		switch {
-		case errors.As(err, &none):
-			if named && none.Why != "" {
-				reason = none
-			}
-		case err != nil && named && errors.Is(err, fs.ErrPermission):
-			return nil, fmt.Errorf("%w: run as root", err)
-		case err != nil && named:
+		probes, why, err := s.matchIn(ctx, p, d)
+		if err != nil {
 			return nil, err
-		case err != nil:
-			s.opts.Note(fmt.Sprintf("the probes of the provider %s are left out: %v", p.Name(), err))
 		}
-		for _, probe := range probes {
-			s.enter(probe, p)
+		if why != nil {
+			reason = why
 		}
 		found = append(found, probes...)
 	}
@@ -61,6 +45,36 @@ func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec, most int) (
 		return nil, reason
 	}
 	return found, nil
+}
+
+// matchIn returns the probes of a provider that a description means. If it means
+// none although it names the provider, why says the reason.
+func (s *Session) matchIn(ctx context.Context, p provider.Provider, d provider.Desc) (found []*provider.Probe, why *provider.NoMatchError, err error) {
+	named := d.Provider == p.Name() || provider.Matches(p.Name(), d.Provider)
+	if !named && !provider.Matches(d.Provider, p.Name()) {
+		return nil, nil, nil
+	}
+	found, notes, err := p.Match(ctx, d)
+	for _, n := range notes {
+		s.opts.Note(n)
+	}
+	var none *provider.NoMatchError
+	switch {
+	case errors.As(err, &none):
+		if !named || none.Why == "" {
+			none = nil
+		}
+	case err != nil && named && errors.Is(err, fs.ErrPermission):
+		return nil, nil, fmt.Errorf("%w: run as root", err)
+	case err != nil && named:
+		return nil, nil, err
+	case err != nil:
+		s.opts.Note(fmt.Sprintf("the probes of the provider %s are left out: %v", p.Name(), err))
+	}
+	for _, probe := range found {
+		s.enter(probe, p)
+	}
+	return found, none, nil
 }
 
 // soleProvider returns the provider of the probes that a name alone can mean
@@ -77,13 +91,39 @@ func soleProvider(spec *syntax.ProbeSpec) string {
 }
 
 // numberProbes gives the probes that are there without being asked for the IDs
-// that a list of all has, if sources name probes by their IDs.
+// that a list of all has, if sources name probes by their IDs: up to those of
+// the provider that has the highest of them.
 func (s *Session) numberProbes(ctx context.Context, sources []Source) error {
-	if !slices.ContainsFunc(sources, func(src Source) bool { return src.Kind == IDs }) {
-		return nil
+	highest := 0
+	for _, src := range sources {
+		if src.Kind == IDs {
+			highest = max(highest, leadingID(src.Text))
+		}
 	}
-	_, err := s.match(ctx, new(syntax.ProbeSpec), 0)
-	return err
+	for _, p := range s.providers {
+		if len(s.probes) >= highest {
+			return nil
+		}
+		if _, _, err := s.matchIn(ctx, p, provider.Desc{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leadingID returns the ID that a source begins with. What is written in any
+// other way, such as with a macro variable, may be as high as can be.
+func leadingID(text string) int {
+	text = strings.TrimSpace(text)
+	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(text)
+	}
+	id, err := strconv.Atoi(text[:end])
+	if err != nil || strings.HasPrefix(text, "0") {
+		return math.MaxInt
+	}
+	return id
 }
 
 func (s *Session) matchID(id int) ([]*provider.Probe, error) {
