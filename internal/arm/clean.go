@@ -22,14 +22,14 @@ func Clean() (removed []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	k := knobs{stateDir, self}
+	k := newKnobs(stateDir, self)
 	settings, err1 := k.restoreAll()
 	events, err2 := removeDead(dir, k)
 	return append(settings, events...), errors.Join(err1, err2)
 }
 
 // restoreAll turns back the knobs that only dead sessions hold.
-func (k knobs) restoreAll() (restored []string, err error) {
+func (k *knobs) restoreAll() (restored []string, err error) {
 	if _, err := os.Stat(filepath.Join(k.dir, "knobs.json")); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func (k knobs) restoreAll() (restored []string, err error) {
 }
 
 // removeDead removes the events of dead sessions.
-func removeDead(dir string, k knobs) (removed []string, err error) {
+func removeDead(dir string, k *knobs) (removed []string, err error) {
 	dead, err := deadEvents(dir, k.owner.NS)
 	if err != nil || len(dead) == 0 {
 		return nil, err

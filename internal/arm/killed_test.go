@@ -304,9 +304,9 @@ func TestKnobsOfOverlappingSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := knob{path, "1"}
-	living := knobs{dir, self}
-	killed := knobs{dir, owner{self.PID, self.Start + 1, self.NS}}
-	far := knobs{dir, owner{1 << 30, 1, self.NS + 1}}
+	living := newKnobs(dir, self)
+	kill := func() { newKnobs(dir, owner{self.PID, self.Start + 1, self.NS}).turn(n) }
+	far := newKnobs(dir, owner{1 << 30, 1, self.NS + 1})
 
 	write("0")
 	a, b := living.turn(n), living.turn(n)
@@ -317,7 +317,7 @@ func TestKnobsOfOverlappingSessions(t *testing.T) {
 	expect("0")
 
 	write("7")
-	killed.turn(n)
+	kill()
 	expect("1")
 	c := living.turn(n) // finds the dead holder
 	expect("1")
@@ -326,12 +326,12 @@ func TestKnobsOfOverlappingSessions(t *testing.T) {
 
 	write("7")
 	c = living.turn(n)
-	killed.turn(n)
+	kill()
 	c()
 	expect("7")
 
 	write("0")
-	killed.turn(n)
+	kill()
 	restored, err := living.restoreAll()
 	if err != nil || len(restored) != 1 {
 		t.Errorf("restored %v, %v", restored, err)

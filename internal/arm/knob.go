@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 )
 
 // A knob is a setting of the whole system, and the value that makes arming or
@@ -47,63 +48,94 @@ const fewSites = 8
 type knobs struct {
 	dir   string // of the state, stateDir but in tests
 	owner owner
+
+	mu   sync.Mutex
+	held map[knob]int // how often the owner has turned it and not set it back
+}
+
+func newKnobs(dir string, o owner) *knobs {
+	return &knobs{dir: dir, owner: o, held: make(map[knob]int)}
 }
 
 // turn sets the knobs and returns what sets them back. One that cannot be set
 // is left as it is: everything works without, only slower.
-func (k knobs) turn(which ...knob) (back func()) {
-	var turned []knob
-	for _, n := range which {
-		if ok, err := k.hold(n); ok && err == nil {
-			turned = append(turned, n)
-		}
+func (k *knobs) turn(which ...knob) (back func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	turned := slices.DeleteFunc(slices.Clone(which), func(n knob) bool { return k.held[n] == 0 })
+	if more := slices.DeleteFunc(slices.Clone(which), func(n knob) bool { return k.held[n] > 0 }); len(more) > 0 {
+		turned = append(turned, k.hold(more)...)
+	}
+	for _, n := range turned {
+		k.held[n]++
 	}
 	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		var last []knob
 		for _, n := range slices.Backward(turned) {
-			// The next session tries again.
-			_ = k.release(n)
+			if k.held[n]--; k.held[n] == 0 {
+				last = append(last, n)
+			}
+		}
+		if len(last) > 0 {
+			_ = k.release(last) // the next session tries again
 		}
 	}
 }
 
-// hold turns the knob, or joins those who have. It reports whether the owner
+// hold turns knobs, or joins those who have. It returns those of which the owner
 // is among the holders now.
-func (k knobs) hold(n knob) (held bool, err error) {
-	err = withState(k.dir, func(s *state, save func() error) error {
-		if _, err := s.restore(k.owner.NS, n.path); err != nil {
-			return err
-		}
-		t := s.Knobs[n.path]
-		if t == nil {
-			was, err := readKnob(n.path)
-			if err != nil || was == n.value {
-				return err
+func (k *knobs) hold(which []knob) (held []knob) {
+	_ = withState(k.dir, func(s *state, save func() error) error {
+		for _, n := range which {
+			if ok, err := k.add(s, n, save); ok && err == nil {
+				held = append(held, n)
 			}
-			t = &turned{Was: was, Now: n.value}
-			s.Knobs[n.path] = t
 		}
-		t.Holders = append(t.Holders, k.owner)
-		held = true
-		if err := save(); err != nil {
-			return err
-		}
-		return writeKnob(n.path, n.value)
+		return nil
 	})
-	return held, err
+	return held
 }
 
-// release turns the knob back unless others still need it.
-func (k knobs) release(n knob) error {
+// add turns a knob and makes the owner a holder, unless the knob is turned by
+// nobody and has the value already.
+func (k *knobs) add(s *state, n knob, save func() error) (held bool, err error) {
+	if _, err := s.restore(k.owner.NS, n.path); err != nil {
+		return false, err
+	}
+	t := s.Knobs[n.path]
+	if t == nil {
+		was, err := readKnob(n.path)
+		if err != nil || was == n.value {
+			return false, err
+		}
+		t = &turned{Was: was, Now: n.value}
+		s.Knobs[n.path] = t
+	}
+	t.Holders = append(t.Holders, k.owner)
+	if err := save(); err != nil {
+		return false, err
+	}
+	return true, writeKnob(n.path, n.value)
+}
+
+// release turns knobs back unless others still need them.
+func (k *knobs) release(which []knob) error {
 	return withState(k.dir, func(s *state, _ func() error) error {
-		t := s.Knobs[n.path]
-		if t == nil {
-			return nil
+		var errs []error
+		for _, n := range which {
+			t := s.Knobs[n.path]
+			if t == nil {
+				continue
+			}
+			if i := slices.Index(t.Holders, k.owner); i >= 0 {
+				t.Holders = slices.Delete(t.Holders, i, i+1)
+			}
+			_, err := s.restore(k.owner.NS, n.path)
+			errs = append(errs, err)
 		}
-		if i := slices.Index(t.Holders, k.owner); i >= 0 {
-			t.Holders = slices.Delete(t.Holders, i, i+1)
-		}
-		_, err := s.restore(k.owner.NS, n.path)
-		return err
+		return errors.Join(errs...)
 	})
 }
 

@@ -21,7 +21,7 @@ type Session struct {
 	tracefs  *os.Root // held open: it may be unmounted meanwhile
 	events   *os.File // kprobe_events, opened for appending
 	owner    owner
-	knobs    knobs
+	knobs    *knobs
 	perEvent int // sites: eventSites but in tests
 
 	mu       sync.Mutex
@@ -54,7 +54,7 @@ func Open(k *kernel.Kernel) (*Session, error) {
 		tracefs:  tracefs,
 		events:   events,
 		owner:    self,
-		knobs:    knobs{stateDir, self},
+		knobs:    newKnobs(stateDir, self),
 		perEvent: eventSites,
 		groups:   map[*Group]struct{}{},
 		modules:  map[string]bool{},

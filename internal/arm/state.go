@@ -1,6 +1,7 @@
 package arm
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,8 @@ const stateDir = "/run/kinst"
 // turned just now, by sessions that may meanwhile have been killed.
 type state struct {
 	Knobs map[string]*turned `json:"knobs"` // by path
+
+	written []byte // what the file holds; nil where there is none
 }
 
 // turned is a knob that is not at its own value.
@@ -76,6 +79,7 @@ func readState(file string) (*state, error) {
 	if err := json.Unmarshal(text, s); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	s.written = text
 	return s, nil
 }
 
@@ -85,14 +89,16 @@ func (s *state) write(file string) error {
 	if len(s.Knobs) == 0 {
 		err := os.Remove(file)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil
+			err = nil
 		}
+		s.written = nil
 		return err
 	}
 	text, err := json.Marshal(s)
-	if err != nil {
+	if err != nil || bytes.Equal(text, s.written) {
 		return err
 	}
+	s.written = text
 	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
 		return err
 	}
