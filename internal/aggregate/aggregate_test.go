@@ -39,23 +39,22 @@ func add(agg *record.Agg, words []int64, v int64) {
 		words[0] += v
 		words[1]++
 	case record.Min, record.Max:
-		smaller := v < words[0]
+		number, _ := Number(agg, words, 1)
+		smaller := v < number
 		if !agg.Signed {
-			smaller = uint64(v) < uint64(words[0])
+			smaller = uint64(v) < uint64(number)
 		}
 		if words[1] == 0 || smaller == (agg.Func == record.Min) {
-			words[0] = v
+			words[0] = Ranked(agg, v)
 		}
 		words[1]++
 	case record.Stddev:
 		words[0] += v
 		words[1]++
 		square := new(big.Int).Mul(big.NewInt(v), big.NewInt(v))
-		sum := new(big.Int).SetUint64(uint64(words[3]))
-		sum.Lsh(sum, 64).Or(sum, new(big.Int).SetUint64(uint64(words[2]))).Add(sum, square)
-		low := new(big.Int).And(sum, new(big.Int).SetUint64(math.MaxUint64))
-		words[2] = int64(low.Uint64())
-		words[3] = int64(sum.Rsh(sum, 64).Uint64())
+		words[2] += int64(uint32(square.Uint64()))
+		words[3] += int64(square.Uint64() >> 32)
+		words[4] += int64(square.Rsh(square, 64).Uint64())
 	default:
 		words[0]++
 		words[1+bucketOf(agg, v)]++
@@ -183,7 +182,7 @@ func TestStddev(t *testing.T) {
 		{[]int64{2000, 4000, 4000, 4000, 5000, 5000, 7000, 9000}, 1000, 2},
 		{[]int64{math.MaxInt32 << 10, -math.MaxInt32 << 10}, 1, math.MaxInt32 << 10},
 	} {
-		words := make([]int64, 4)
+		words := make([]int64, Words(agg))
 		for _, v := range test.values {
 			add(agg, words, v)
 		}

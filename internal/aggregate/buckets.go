@@ -52,7 +52,7 @@ func Words(agg *record.Agg) int {
 	case record.Sum, record.Min, record.Max, record.Avg:
 		return 2
 	case record.Stddev:
-		return 4
+		return 2 + squareParts
 	}
 	return 1 + len(Buckets(agg))
 }

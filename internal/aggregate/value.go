@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"math/big"
-	"math/bits"
 
 	"kinst/internal/record"
 )
@@ -20,39 +19,39 @@ func Samples(agg *record.Agg, words []int64) int64 {
 
 // Merge adds what src has seen to dst.
 func Merge(agg *record.Agg, dst, src []int64) {
-	switch agg.Func {
-	case record.Min, record.Max:
-		if src[1] != 0 && (dst[1] == 0 || less(agg, src[0], dst[0]) == (agg.Func == record.Min)) {
-			dst[0] = src[0]
-		}
+	if agg.Func == record.Min || agg.Func == record.Max {
+		dst[0] = int64(max(uint64(dst[0]), uint64(src[0])))
 		dst[1] += src[1]
-	case record.Stddev:
-		dst[0] += src[0]
-		dst[1] += src[1]
-		low, carry := bits.Add64(uint64(dst[2]), uint64(src[2]), 0)
-		dst[2] = int64(low)
-		dst[3] += src[3] + int64(carry)
-	default:
-		for i, v := range src {
-			dst[i] += v
-		}
+		return
+	}
+	for i, v := range src {
+		dst[i] += v
 	}
 }
 
 // Subtract takes away from dst what base had seen, base being an earlier state
 // of dst. It has no meaning for min and max.
 func Subtract(agg *record.Agg, dst, base []int64) {
-	if agg.Func == record.Stddev {
-		low, borrow := bits.Sub64(uint64(dst[2]), uint64(base[2]), 0)
-		dst[0] -= base[0]
-		dst[1] -= base[1]
-		dst[2] = int64(low)
-		dst[3] -= base[3] + int64(borrow)
-		return
-	}
 	for i, v := range base {
 		dst[i] -= v
 	}
+}
+
+// Ranked is how a number stands in the first word of min and max, and with the
+// same call a number that stands there: of two, as unsigned ones, the greater is
+// the one to keep, and 0, which is in a new row, is never that.
+func Ranked(agg *record.Agg, v int64) int64 { return v ^ int64(RankMask(agg)) }
+
+// RankMask is the bits that Ranked inverts.
+func RankMask(agg *record.Agg) uint64 {
+	mask := uint64(0)
+	if agg.Signed {
+		mask = 1 << 63
+	}
+	if agg.Func == record.Min {
+		mask = ^mask
+	}
+	return mask
 }
 
 // Subtractable reports whether what was seen since an earlier state can be told
@@ -64,10 +63,11 @@ func Subtractable(f record.AggFunc) bool { return f != record.Min && f != record
 func Number(agg *record.Agg, words []int64, normal int64) (v int64, ok bool) {
 	switch agg.Func {
 	case record.Count, record.Sum, record.Min, record.Max:
+		v := value(agg, words)
 		if normal == 1 {
-			return words[0], true
+			return v, true
 		}
-		return divide(agg, words[0], normal), true
+		return divide(agg, v, normal), true
 	case record.Avg:
 		if words[1] == 0 {
 			return 0, true
@@ -89,11 +89,15 @@ func divide(agg *record.Agg, v, by int64) int64 {
 	return v / by
 }
 
-func less(agg *record.Agg, a, b int64) bool {
-	if unsigned(agg) {
-		return uint64(a) < uint64(b)
+// value is the number that a row of count, sum, min or max holds.
+func value(agg *record.Agg, words []int64) int64 {
+	if agg.Func == record.Min || agg.Func == record.Max {
+		if words[1] == 0 {
+			return 0
+		}
+		return Ranked(agg, words[0])
 	}
-	return a < b
+	return words[0]
 }
 
 // stddev is the square root of the mean of the squares less the square of the
@@ -103,8 +107,11 @@ func stddev(words []int64, normal int64) uint64 {
 	if n == 0 {
 		return 0
 	}
-	squares := new(big.Int).SetUint64(uint64(words[3]))
-	squares.Lsh(squares, 64).Or(squares, new(big.Int).SetUint64(uint64(words[2])))
+	squares, part := new(big.Int), new(big.Int)
+	for i := range squareParts {
+		part.SetUint64(uint64(words[2+i]))
+		squares.Add(squares, part.Lsh(part, uint(32*i)))
+	}
 	by := big.NewInt(normal)
 	squares.Quo(squares, by).Quo(squares, by).Quo(squares, big.NewInt(n))
 	mean := big.NewInt(words[0] / normal / n)
@@ -114,6 +121,11 @@ func stddev(words []int64, normal int64) uint64 {
 	}
 	return squares.Sqrt(squares).Uint64()
 }
+
+// squareParts is how many words the sum of the squares takes: the sums of their
+// bits from 0 on, from 32 on and from 64 on. So additions need not carry, and can
+// be made in any order, one within another.
+const squareParts = 3
 
 // Comparer returns the order of rows by value, as aggregations are sorted:
 // distributions by their weighted sum, then by what they have at zero.
@@ -130,7 +142,7 @@ func Comparer(agg *record.Agg) func(a, b []int64) int {
 			return compare(agg, x, y)
 		}
 	}
-	return func(a, b []int64) int { return compare(agg, a[0], b[0]) }
+	return func(a, b []int64) int { return compare(agg, value(agg, a), value(agg, b)) }
 }
 
 // Ranker returns what maps a row to a number that is ordered as Comparer orders

@@ -369,26 +369,35 @@ func (g *generator) update(a *aggregation, row, value, incr reg, done label) {
 	}
 }
 
-// extreme keeps the smaller or greater of a row's value and a new one.
+// exchanges is how often a program tries to put an extreme into its row. It
+// takes another time only if a program that interrupts it, or on another CPU, has
+// changed the row between two instructions.
+const exchanges = 8
+
+// extreme keeps the smaller or greater of a row's value and a new one, which the
+// row holds ranked. Where programs run at once, what a program takes out of the
+// row goes back if it is the greater one: none is ever lost.
 func (g *generator) extreme(a *aggregation, row, value reg) {
-	take, keep := g.newLabel(), g.newLabel()
-	n, old := g.newReg(), g.newReg()
-	g.load(n, row, 8, 8)
-	g.jumpIfImm(asm.JEq, w64, n, 0, take)
-	g.load(old, row, 0, 8)
-	op := asm.JLE
-	switch {
-	case a.Func == record.Min && a.Signed:
-		op = asm.JSLE
-	case a.Func == record.Max && a.Signed:
-		op = asm.JSGE
-	case a.Func == record.Max:
-		op = asm.JGE
+	kept := g.newLabel()
+	rank, old := g.newReg(), g.newReg()
+	g.move(rank, value, w64)
+	if mask := aggregate.RankMask(a.Agg); mask != 0 {
+		g.alu(asm.Xor, w64, rank, g.constant(mask, w64))
 	}
-	g.jumpIf(op, w64, old, value, keep)
-	g.place(take)
-	g.store(row, 0, value, 8)
-	g.place(keep)
+	if a.atomic && haveExchange() {
+		for range exchanges {
+			g.load(old, row, 0, 8)
+			g.jumpIf(asm.JGE, w64, old, rank, kept)
+			g.exchange(row, 0, rank)
+		}
+		g.jumpIfImm(asm.JEq, w64, rank, 0, kept)
+		g.lost(record.LossAggregations)
+	} else {
+		g.load(old, row, 0, 8)
+		g.jumpIf(asm.JGE, w64, old, rank, kept)
+		g.store(row, 0, rank, 8)
+	}
+	g.place(kept)
 }
 
 // bucket counts a value in the bucket of that index, of so many.

@@ -90,10 +90,13 @@ func (w *assembler) target(r reg) asm.Register {
 	return temp0
 }
 
-// wrote stores r if it lives in memory.
-func (w *assembler) wrote(r reg) {
+// wrote stores r, which was computed in its target, if it lives in memory.
+func (w *assembler) wrote(r reg) { w.keep(r, temp0) }
+
+// keep stores r, which is in a temporary register, if it lives in memory.
+func (w *assembler) keep(r reg, temp asm.Register) {
 	if iv := &w.intervals[r]; iv.spill != 0 {
-		w.emit(asm.StoreMem(asm.RFP, int16(iv.spill), temp0, asm.DWord))
+		w.emit(asm.StoreMem(asm.RFP, int16(iv.spill), temp, asm.DWord))
 	}
 }
 
@@ -149,6 +152,9 @@ func (w *assembler) plain(i *ins) {
 		out.Dst = w.read(i.dst, temp0)
 		out.Src = w.read(i.src, temp1)
 		w.emit(out)
+		if i.exchanges() {
+			w.keep(i.src, out.Src)
+		}
 	case asm.StClass:
 		out.Dst = w.read(i.dst, temp0)
 		w.emit(out)

@@ -195,6 +195,11 @@ func (c *code) atomicAdd(base reg, off int, src reg) {
 	c.emit(ins{op: asm.StoreXAddOp(asm.DWord), dst: base, src: src, off: int16(off)})
 }
 
+// exchange emits swap(*(u64 *)(base + off), src).
+func (c *code) exchange(base reg, off int, src reg) {
+	c.emit(ins{op: asm.Xchg.OpCode(asm.DWord), dst: base, src: src, off: int16(off)})
+}
+
 func (c *code) place(l label) { c.emit(ins{kind: place, to: l}) }
 
 func (c *code) jump(l label) {
@@ -272,6 +277,9 @@ func (i *ins) compares() bool {
 	return op != asm.Ja && op != asm.JCOND
 }
 
+// exchanges reports whether a store puts what it replaces into its source.
+func (i *ins) exchanges() bool { return i.op.Mode() == asm.AtomicMode && i.op.AtomicOp() == asm.Xchg }
+
 // uses calls f for each register that the instruction reads.
 func (i *ins) uses(f func(*reg)) {
 	switch i.kind {
@@ -318,6 +326,10 @@ func (i *ins) defines(f func(*reg)) {
 		switch i.op.Class() {
 		case asm.ALUClass, asm.ALU64Class, asm.LdXClass:
 			f(&i.dst)
+		case asm.StXClass:
+			if i.exchanges() {
+				f(&i.src)
+			}
 		}
 	case call:
 		if i.dst != noReg {

@@ -127,3 +127,22 @@ var haveMemAlloc = sync.OnceValue(func() bool {
 	m.Close()
 	return true
 })
+
+// haveExchange reports whether the kernel has atomic operations of BPF programs
+// that return what was there before (5.12).
+var haveExchange = sync.OnceValue(func() bool {
+	prog, err := ebpf.NewProgram(&ebpf.ProgramSpec{
+		Name: "kinst_probe", Type: ebpf.SocketFilter,
+		Instructions: asm.Instructions{
+			asm.StoreImm(asm.RFP, -8, 0, asm.DWord),
+			asm.Mov.Imm(asm.R0, 0),
+			asm.Xchg.Mem(asm.RFP, asm.R0, asm.DWord, -8),
+			asm.Return(),
+		},
+	})
+	if err != nil {
+		return false
+	}
+	prog.Close()
+	return true
+})

@@ -17,6 +17,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/ringbuf"
 
+	"kinst/internal/aggregate"
 	"kinst/internal/dlang/syntax"
 	"kinst/internal/dlang/types"
 	"kinst/internal/isa"
@@ -356,10 +357,15 @@ func (r *run) rows(agg *record.Agg) []string {
 	}
 	it := m.Iterate()
 	for it.Next(&key, values) {
-		sum, n := make([]int64, agg.Words), 0
-		for word := range slices.Chunk(slices.Concat(rows...), 8) {
-			sum[n%agg.Words] += int64(binary.NativeEndian.Uint64(word))
-			n++
+		sum, of := make([]int64, agg.Words), make([]int64, agg.Words)
+		for row := range slices.Chunk(slices.Concat(rows...), 8*agg.Words) {
+			for i := range of {
+				of[i] = int64(binary.NativeEndian.Uint64(row[8*i:]))
+			}
+			aggregate.Merge(agg, sum, of)
+		}
+		if agg.Func == record.Min || agg.Func == record.Max {
+			sum[0], _ = aggregate.Number(agg, sum, 1)
 		}
 		var words []string
 		for i, w := range sum {

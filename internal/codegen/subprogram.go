@@ -79,8 +79,8 @@ func buildFault(c *code, p *compiler) {
 	c.exit(noReg)
 }
 
-// subSquare adds the square of a value to the 128-bit sum in words 2 and 3 of
-// a row: (row, value).
+// subSquare adds the square of a value to the sum in words 2 to 4 of a row:
+// (row, value). Programs may interrupt it that do the same.
 var subSquare = &subprogram{"kinst_square", func(c *code) {
 	row, v := c.param(0), c.param(1)
 	positive := c.newLabel()
@@ -98,13 +98,10 @@ var subSquare = &subprogram{"kinst_square", func(c *code) {
 	c.alu(asm.Add, w64, high, part)
 	c.aluImm(asm.LSh, w64, cross, 33)
 	c.addCarry(low, cross, high)
-	sum, upper := c.newReg(), c.newReg()
-	c.load(sum, row, 16, 8)
-	c.load(upper, row, 24, 8)
-	c.addCarry(sum, low, upper)
-	c.alu(asm.Add, w64, upper, high)
-	c.store(row, 16, sum, 8)
-	c.store(row, 24, upper, 8)
+	c.atomicAdd(row, 32, high)
+	c.atomicAdd(row, 16, c.copyOf(low, w32))
+	c.aluImm(asm.RSh, w64, low, 32)
+	c.atomicAdd(row, 24, low)
 	c.exit(noReg)
 }}
 

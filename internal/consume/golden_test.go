@@ -316,8 +316,8 @@ func goldenFunctions(t *testing.T) string {
 	}
 	s.add(aggs[0], []int64{10})
 	s.add(aggs[1], []int64{-45, 10})
-	s.add(aggs[2], []int64{-9, 10})
-	s.add(aggs[3], []int64{-1, 10}) // unsigned
+	s.add(aggs[2], extremeWords(&record.Agg{Func: record.Min, Signed: true}, -9, 10))
+	s.add(aggs[3], extremeWords(&record.Agg{Func: record.Max}, -1, 10)) // unsigned
 	s.add(aggs[4], []int64{-45, 10})
 	// 5000000000, 5000000100, ... 5000000900: the deviation is 287.
 	s.add(aggs[5], stddevWords(5000000000, 100, 10))
@@ -330,13 +330,18 @@ func goldenFunctions(t *testing.T) string {
 // stddevWords are the words of n values from first on, step apart.
 func stddevWords(first, step int64, n int) []int64 {
 	agg := &record.Agg{Func: record.Stddev, Signed: true}
-	words := make([]int64, 4)
+	words := make([]int64, aggregate.Words(agg))
 	for i := range n {
 		v := first + step*int64(i)
 		hi, lo := mul64(v, v)
-		aggregate.Merge(agg, words, []int64{v, 1, lo, hi})
+		aggregate.Merge(agg, words, []int64{v, 1, int64(uint32(lo)), int64(uint64(lo) >> 32), hi})
 	}
 	return words
+}
+
+// extremeWords are the words of n values of which v is the one to keep.
+func extremeWords(agg *record.Agg, v int64, n int) []int64 {
+	return []int64{aggregate.Ranked(agg, v), int64(n)}
 }
 
 func goldenPrinta(t *testing.T) string {
@@ -536,7 +541,7 @@ func goldenGrouped(t *testing.T) string {
 		n := []int64{int64(1) << i, 1}
 		s.add(symbols, n[:1], num(int64(addr)))
 		s.add(modules, n[:1], num(int64(addr)))
-		s.add(users, n, words(1+uint64(i%2), addr))
+		s.add(users, extremeWords(&record.Agg{Func: record.Max, Signed: true}, n[0], 1), words(1+uint64(i%2), addr))
 		s.add(objects, n[:1], words(1+uint64(i%2), addr))
 		s.add(addresses, n[:1], words(1, addr))
 	}

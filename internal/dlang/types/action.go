@@ -158,7 +158,7 @@ func (c *checker) traceAction(x *syntax.Call, a *Action) {
 	if _, ok := unparen(x.Args[0]).(*syntax.AggRef); ok {
 		c.fail(x.At, "D_TRACE_DYN", "%s( ) may not be applied to a dynamic expression", x.Name)
 	}
-	v := c.structure(c.expr(x.Args[0]))
+	v := c.structure(c.output(x.Args[0]))
 	c.typed(v)
 	switch t := v.Type(); {
 	case t.IsVoid():

@@ -230,7 +230,11 @@ func (c *checker) exprStmt(s *syntax.ExprStmt) Stmt {
 	case *syntax.AggRef:
 		c.fail(x.At, "D_AGG_NULL", "expression has null effect: @%s", x.Name)
 	}
-	return &ExprStmt{X: c.expr(s.X), Number: c.clause.number}
+	v := c.output(s.X)
+	if xl, ok := v.(*xlated); ok {
+		v = xl.value // the translator computes nothing as long as no member is used
+	}
+	return &ExprStmt{X: v, Number: c.clause.number}
 }
 
 func unparen(x syntax.Expr) syntax.Expr {

@@ -176,7 +176,7 @@ func (c *checker) inlineDecl(d *syntax.InlineDecl) {
 			scope[p.Name] = &Bound{node{p.At, param.typ}, param.binding}
 		}
 	}
-	c.within(scope, func() { in.value = c.expr(d.Value) })
+	c.within(scope, func() { in.value = c.output(d.Value) })
 	if !c.assignable(in.typ, in.value) {
 		c.fail(d.At, "D_OP_INCOMPAT", "inline %s definition uses incompatible types: \"%s\" = \"%s\"",
 			d.Name, in.typ, c.typeName(in.value))

@@ -11,15 +11,28 @@ import (
 // expr checks an expression. Arrays stay arrays: where a value is needed,
 // decay turns them into pointers.
 func (c *checker) expr(x syntax.Expr) Expr {
+	e := c.output(x)
+	if _, ok := e.(*xlated); ok {
+		c.typed(e)
+	}
+	return e
+}
+
+// output checks an expression that may be the output of a translator.
+func (c *checker) output(x syntax.Expr) Expr {
 	switch x := x.(type) {
 	case *syntax.Paren:
-		return c.expr(x.X)
+		return c.output(x.X)
 	case *syntax.IntLit:
 		return c.intLit(x)
 	case *syntax.StringLit:
 		return &Str{node: node{x.At, c.str}, Value: x.Value}
 	case *syntax.Ident:
-		return c.ident(x)
+		e := c.ident(x)
+		if xl, ok := e.(*xlated); ok {
+			return &xlated{node{x.At, xl.T}, xl.translator, xl.value}
+		}
+		return e
 	case *syntax.ScopedIdent:
 		return c.scopedIdent(x)
 	case *syntax.SymbolRef:
@@ -245,7 +258,7 @@ func (c *checker) definition(at syntax.Pos, name, means string) Expr {
 	defer func() { c.clause.native-- }()
 	before := len(c.errors)
 	var x Expr
-	if !c.try(func() { x = c.expr(file.Decls[0].(*syntax.InlineDecl).Value) }) {
+	if !c.try(func() { x = c.output(file.Decls[0].(*syntax.InlineDecl).Value) }) {
 		why := c.errors[before]
 		c.errors = c.errors[:before]
 		c.fail(at, why.Tag, "failed to resolve %s for this kernel: %s", name, why.Msg)
@@ -299,7 +312,12 @@ func (c *checker) unary(x *syntax.Unary) Expr {
 	case syntax.AND:
 		return c.addrOf(x)
 	case syntax.MUL:
-		return c.deref(x.At, c.value(x.X))
+		v := c.output(x.X)
+		if xl, ok := v.(*xlated); ok && xl.T.Base().Kind == Pointer {
+			return &xlated{node{x.At, xl.T.pointee()}, xl.translator, xl.value}
+		}
+		c.typed(v)
+		return c.deref(x.At, c.decay(v))
 	case syntax.NOT:
 		v := c.value(x.X)
 		if !v.Type().IsScalar() {
@@ -322,7 +340,7 @@ func (c *checker) unary(x *syntax.Unary) Expr {
 }
 
 func (c *checker) addrOf(x *syntax.Unary) Expr {
-	v := c.expr(x.X)
+	v := c.output(x.X)
 	switch v := v.(type) {
 	case *VarRef:
 		if !v.T.IsStruct() && v.T.Base().Kind != Array || v.Keys != nil {
@@ -771,7 +789,7 @@ func (c *checker) member(x *syntax.Member) Expr {
 	if x.Arrow {
 		op = "->"
 	}
-	base := c.expr(x.X)
+	base := c.output(x.X)
 	if xl, ok := base.(*xlated); ok {
 		return c.xlatedMember(x, xl)
 	}
@@ -867,7 +885,7 @@ func (c *checker) sizeof(x *syntax.Sizeof) Expr {
 		}
 		size = t.Base().Size
 	} else {
-		v := c.expr(x.X)
+		v := c.output(x.X)
 		if f, ok := v.(*Field); ok && f.Member.Bits != 0 {
 			c.fail(x.At, "D_SIZEOF_BITFIELD", "cannot apply sizeof to a bit-field")
 		}
@@ -949,7 +967,7 @@ func (c *checker) assign(x *syntax.Assign) Expr {
 		return c.compound(x)
 	}
 	left := c.lvalue(x.X)
-	right := c.structure(c.expr(x.Y))
+	right := c.structure(c.output(x.Y))
 	c.typed(right)
 	if v, ok := left.(*VarRef); ok && v.T == nil {
 		c.settle(v, c.typeForVar(x, right))

@@ -20,7 +20,7 @@ BEGIN { @d = stddev(3); @d = stddev(-4); @d = stddev(arg0); }
 = @d[]=0:99;1:3;2:10025
 
 BEGIN { @d = stddev(arg3); @e = stddev(arg2); @f = stddev(0x7fffffffffffffff); }
-= @d[]=0:4294967296;1:1;3:1 @e[]=0:-9223372036854775808;1:1;3:4611686018427387904 @f[]=0:9223372036854775807;1:1;2:1;3:4611686018427387903
+= @d[]=0:4294967296;1:1;4:1 @e[]=0:-9223372036854775808;1:1;4:4611686018427387904 @f[]=0:9223372036854775807;1:1;2:1;4:4611686018427387903
 
 # bucket of word w: w-1; 63 is zero, 63+k counts 2^(k-1) and up
 BEGIN { @q = quantize(0); @q = quantize(1); @q = quantize(2); @q = quantize(3); @q = quantize(4); @q = quantize(-1); @q = quantize(-2); @q = quantize(-3); }
@@ -84,3 +84,6 @@ BEGIN { @[stack(9), 7] = count(); @[stack(1), 7] = count(); @[stack(1), 8] = cou
 # rows that are too large for per-CPU maps
 BEGIN { @ = lquantize(arg0, 0, 10000); @ = lquantize(99999, 0, 10000); @k[probename, 1] = lquantize(5, 0, 10000); @k["x", 1] = lquantize(-5, 0, 10000, 1, 7); @n[probename] = llquantize(arg0, 10, 0, 18, 1000); }
 = @[]=0:2;102:1;10002:1 @k["BEGIN",1]=0:1;7:1 @k["x",1]=0:1;1:7 @n[probe:0]=0:1;101:1
+
+BEGIN { @a = min(0x8000000000000000); @b = max(0x8000000000000000); @c = min(-1); @d = max(-1); @a = min(7ull); @b = max(7ull); @c = min(-9223372036854775807 - 1); @d = max(-9223372036854775807 - 1); }
+= @a[]=0:7;1:2 @b[]=0:-9223372036854775808;1:2 @c[]=0:-9223372036854775808;1:2 @d[]=0:-1;1:2

@@ -90,3 +90,6 @@ union u { int i; char c[4]; }; union u a; BEGIN { a.i = 0x41424344; trace((arg0 
 
 BEGIN { this->a = curthread->real_parent->cred->uid; trace(this->a.val == curthread->real_parent->cred->uid.val); x = *curthread->cred; trace(x.uid.val); trace((arg0 ? *curthread->cred : x).gid.val); }
 = 1 0 0
+
+BEGIN { curcpu; (curcpu); *curcpu; this->c = *curcpu; trace(this->c.cpu_id == cpu); trace((*curcpu).cpu_id == cpu); trace(sizeof(*curcpu)); }
+= 1 1 12
