@@ -3,6 +3,8 @@ package kinst
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"kinst/internal/dlang/syntax"
 )
@@ -133,7 +135,7 @@ func caret(pos syntax.Pos) string {
 	if !pos.IsValid() {
 		return ""
 	}
-	lines := strings.Split(pos.Source.Text, "\n")
+	lines := strings.Split(strings.TrimPrefix(pos.Source.Text, syntax.ByteOrderMark), "\n")
 	if pos.Line > len(lines) || pos.Column < 1 || pos.Column > len(lines[pos.Line-1])+1 {
 		return "" // the preprocessor renumbered the lines
 	}
@@ -144,5 +146,15 @@ func caret(pos syntax.Pos) string {
 		}
 		return ' '
 	}, line[:pos.Column-1])
-	return fmt.Sprintf("\n    %s\n    %s^", line, blank)
+	return fmt.Sprintf("\n    %s\n    %s^", harmless(line), blank)
+}
+
+// harmless replaces what would control the terminal.
+func harmless(line string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && unicode.IsControl(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, line)
 }

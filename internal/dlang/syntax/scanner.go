@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -60,9 +61,13 @@ type shared struct {
 	isType func(name string) bool
 }
 
+// ByteOrderMark is what some editors put before a text. It is no part of it.
+const ByteOrderMark = "\ufeff"
+
 func newScanner(src *Source, cfg *Config) *scanner {
+	mark := len(src.Text) - len(strings.TrimPrefix(src.Text, ByteOrderMark))
 	return &scanner{
-		input: src.Text, file: src, line: 1, outer: true,
+		input: src.Text, off: mark, lineStart: mark, file: src, line: 1, outer: true,
 		shared: &shared{
 			src: src, cfg: cfg,
 			files:  map[string]*Source{},
@@ -422,9 +427,13 @@ func (s *scanner) scanPredicateEnd(l *lexeme) {
 }
 
 func (s *scanner) scanIllegal(l *lexeme) {
-	_, n := utf8.DecodeRuneInString(s.input[s.off:])
+	r, n := utf8.DecodeRuneInString(s.input[s.off:])
 	l.tok = ILLEGAL
-	s.errorf(l.pos, "D_SYNTAX", "syntax error near \"%s\"", s.input[s.off:s.off+n])
+	format := "syntax error near \"%s\""
+	if r == utf8.RuneError || !unicode.IsPrint(r) {
+		format = "syntax error near %q" // what cannot be seen, as a string of D has it
+	}
+	s.errorf(l.pos, "D_SYNTAX", format, s.input[s.off:s.off+n])
 	s.off += n
 }
 

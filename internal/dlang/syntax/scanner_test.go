@@ -161,6 +161,31 @@ func TestScanPredicate(t *testing.T) {
 	}
 }
 
+// What cannot be seen is written so that it can be; a byte-order mark before the
+// text is no part of it.
+func TestScanUnseen(t *testing.T) {
+	for text, want := range map[string]string{
+		"BEGIN { \x01 }":           `1:9: syntax error near "\x01"`,
+		"BEGIN { \x1b[31m }":       `1:9: syntax error near "\x1b"`,
+		"BEGIN { \u00a0 }":         `1:9: syntax error near "\u00a0"`,
+		"BEGIN { \xff }":           `1:9: syntax error near "\xff"`,
+		"BEGIN { \ufeff }":         `1:9: syntax error near "\ufeff"`,
+		"BEGIN { ä }":              `1:9: syntax error near "ä"`,
+		"BEGIN { \\ }":             `1:9: syntax error near "\"`,
+		"\ufeffBEGIN { # }":        `1:9: syntax error near "#"`,
+		"\ufeffBEGIN { exit(0); }": "",
+	} {
+		got := ""
+		if _, err := Parse(&Source{Text: text}, nil); err != nil {
+			first := err.(ErrorList)[0]
+			got = fmt.Sprintf("%d:%d: %s", first.Pos.Line, first.Pos.Column, first.Msg)
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func FuzzScan(f *testing.F) {
 	f.Add("syscall::read:entry /x/ { trace(\"a\\n\" 'b' 0x1f); }", true)
 	f.Add("a = b->c++ /* d */ `e $1 $$pid @f[g]", false)
