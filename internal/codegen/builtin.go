@@ -142,7 +142,7 @@ func (g *generator) getStack(to region, user bool) reg {
 	case user:
 		flags = userStack
 	case g.class == classRun || g.class == classRaw:
-		flags = 1 // without the program's own frame
+		flags = ownFrames()
 	}
 	n := g.call(asm.FnGetStack, g.ctx, g.addr(to), g.constant(uint64(to.size), w64), g.constant(flags, w64))
 	if bias := g.unit.Context.IPBias; bias != 0 && !user {
