@@ -21,6 +21,7 @@ type Program struct {
 	code    *codegen.Program
 	files   []*syntax.File      // by source
 	matched [][]*provider.Probe // by source
+	front   *front
 
 	countsOnly []bool // by unit: to count is all that its clauses do
 }
@@ -42,11 +43,11 @@ func (s *Session) Compile(ctx context.Context, sources ...Source) (*Program, err
 		return nil, err
 	}
 	units := f.enablings.units(f.checked)
-	code, err := codegen.Compile(units, s.codegenOptions())
+	code, err := codegen.Compile(slices.Concat(units, f.laterUnits()), s.codegenOptions())
 	if err != nil {
 		return nil, s.blame(f, err)
 	}
-	p := &Program{units: units, code: code, matched: f.matched, files: f.files[len(f.files)-len(sources):]}
+	p := &Program{units: units, code: code, matched: f.matched, files: f.files[len(f.files)-len(sources):], front: f}
 	return p, s.chooseSites(p)
 }
 
@@ -80,6 +81,7 @@ func (s *Session) check(ctx context.Context, sources []Source) (*front, error) {
 		s.restrictCPU(file)
 		f.files = append(f.files, file)
 		for _, c := range clauses(file) {
+			f.enablings.later[c] = s.followClause(c)
 			found, err := s.matchClause(ctx, src, c)
 			if err != nil {
 				return nil, err

@@ -25,7 +25,8 @@ type reader struct {
 	losses   *buffer.Losses
 	consumer *consume.Consumer
 	policy   *policy
-	missed   uint64 // as Session.missed, when it was last reported
+	missed   uint64            // as Session.missed, when it was last reported
+	refuse   func(text string) // says once why probes could not be followed
 
 	reading, looking, cleaning interval
 	lookTime                   time.Duration // that the last look at the losses took
@@ -58,12 +59,18 @@ func (s *Session) Consume(ctx context.Context, out io.Writer) (status int, err e
 	defer stop()
 	var over atomic.Bool
 	ended := s.watchProcesses(&over, r.rings.Wake)
+	defer s.unfollow()
+	s.wakeForStops(r.rings.Wake)
 	for ctx.Err() == nil && !isClosed(ended) && !r.exited() {
+		if err := r.followProcesses(ctx); err != nil {
+			return 0, err
+		}
 		if err := r.round(); err != nil {
 			return 0, err
 		}
 	}
 	over.Store(true)
+	s.unfollow()
 	if ctx.Err() != nil && s.settings.Oformat == "text" {
 		if _, err := io.WriteString(out, "\n"); err != nil {
 			return 0, err
@@ -91,6 +98,7 @@ func (s *Session) newReader(out io.Writer) (*reader, error) {
 	aggs.Keep(s.settings.Aggrate)
 	r := &reader{
 		session: s, rings: rings, aggs: aggs, missed: s.missed,
+		refuse:  once(s.opts.Warn),
 		threads: buffer.NewThreads(s.loaded.Threads), losses: buffer.NewLosses(s.loaded.Losses),
 	}
 	r.looking.due(0)

@@ -7,6 +7,7 @@ import (
 	"kinst/internal/dlang/syntax"
 	"kinst/internal/dlang/types"
 	"kinst/internal/provider"
+	"kinst/internal/provider/usersites"
 )
 
 // enablings are the probes of each clause of a program.
@@ -14,6 +15,8 @@ type enablings struct {
 	probes   map[*syntax.Clause][]*provider.Probe
 	contexts map[*provider.Context]*types.Context
 	chosen   map[*provider.Probe]*provider.Context // where it is not the probe's own
+	user     *types.Context                        // of all probes in user processes
+	later    map[*syntax.Clause]bool               // those that may get more of them
 }
 
 func newEnablings() *enablings {
@@ -21,6 +24,8 @@ func newEnablings() *enablings {
 		probes:   make(map[*syntax.Clause][]*provider.Probe),
 		contexts: make(map[*provider.Context]*types.Context),
 		chosen:   make(map[*provider.Probe]*provider.Context),
+		user:     usersites.Context().TypesContext(),
+		later:    make(map[*syntax.Clause]bool),
 	}
 }
 
@@ -34,11 +39,18 @@ func (e *enablings) contextsOf(c *syntax.Clause) []*types.Context {
 			kinds = append(kinds, kind)
 		}
 	}
+	if e.later[c] && !seen[e.user] {
+		kinds = append(kinds, e.user)
+	}
 	return kinds
 }
 
-// context returns the checker's side of a kind of probe.
+// context returns the checker's side of a kind of probe. Those in user processes
+// are all the same to it.
 func (e *enablings) context(c *provider.Context) *types.Context {
+	if c.Hook == provider.HookUprobe {
+		return e.user
+	}
 	if e.contexts[c] == nil {
 		e.contexts[c] = c.TypesContext()
 	}

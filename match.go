@@ -155,6 +155,7 @@ func (s *Session) probe(p *provider.Probe) Probe {
 // being asked for. Sources with predicates or actions are checked too.
 // Unmatched says which descriptions match none, and why.
 func (s *Session) List(ctx context.Context, sources ...Source) (probes []Probe, unmatched []error, err error) {
+	s.listing = true
 	if len(sources) == 0 {
 		sources = []Source{{Kind: Names, Text: ":::"}}
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,23 +14,24 @@ import (
 	"github.com/mattn/go-shellwords"
 	"golang.org/x/sys/unix"
 
-	"kinst/internal/isa"
-	"kinst/internal/uprobe"
-	"kinst/internal/userland"
+	"kinst/internal/tracee"
 )
 
 // A Process is one that a session watches: tracing ends when the last of them
 // has ended. Children that it forks are processes of their own, which are not
-// watched. A program that it executes in its own place is still watched, but
-// probes of its functions stay those of the old one: they fire only where that
-// is executed anew at the same addresses.
+// watched. Programs that it executes in its own place, and libraries that it
+// loads later, are: where the program describes probes in the process they are
+// looked for in them too, before any of them is executed.
 type Process struct {
 	PID int
 
-	done   chan struct{}
-	how    string       // it ended; when done is closed
-	tracee *tracee      // of a created process; nil for a grabbed one
-	loaded func() error // brings a created process to where its libraries are loaded
+	done    chan struct{}
+	how     string         // it ended; when done is closed
+	created bool           // by this process, which ends it
+	tracee  *tracee.Tracee // of a grabbed process nil unless it is followed
+	loaded  func() error   // brings a created process to where its libraries are loaded
+
+	followed bool
 }
 
 // Done is closed when the process has ended.
@@ -66,14 +66,15 @@ func startCommand(command string) (*Process, error) {
 			return nil, err
 		}
 	}
-	t, err := startTracee(cmd)
+	t, err := tracee.Start(cmd)
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{PID: t.pid, done: make(chan struct{}), tracee: t}
-	p.loaded = sync.OnceValue(t.load)
+	p := &Process{PID: t.PID, done: make(chan struct{}), created: true, tracee: t}
+	p.loaded = sync.OnceValue(t.Load)
 	go func() {
-		p.how = ending(p.PID, t.wait())
+		<-t.Ended()
+		p.how = ending(p.PID, t.Status())
 		close(p.done)
 	}()
 	return p, nil
@@ -118,15 +119,12 @@ func groupsOf(uid string) []uint32 {
 }
 
 // ending says how a process ended, in dtrace(1)'s words.
-func ending(pid int, state *os.ProcessState) string {
-	if state != nil {
-		status := state.Sys().(syscall.WaitStatus)
-		switch {
-		case status.Signaled():
-			return fmt.Sprintf("pid %d terminated by %s", pid, unix.SignalName(status.Signal()))
-		case status.ExitStatus() > 0:
-			return fmt.Sprintf("pid %d exited with status %d", pid, status.ExitStatus())
-		}
+func ending(pid int, status unix.WaitStatus) string {
+	switch {
+	case status.Signaled():
+		return fmt.Sprintf("pid %d terminated by %s", pid, unix.SignalName(status.Signal()))
+	case status.ExitStatus() > 0:
+		return fmt.Sprintf("pid %d exited with status %d", pid, status.ExitStatus())
 	}
 	return fmt.Sprintf("pid %d has exited", pid)
 }
@@ -147,7 +145,7 @@ func GrabProcess(pid int) (*Process, error) {
 				break
 			}
 		}
-		p.how = ending(pid, nil)
+		p.how = ending(pid, 0)
 		close(p.done)
 	}()
 	return p, nil
@@ -181,12 +179,47 @@ func (p *Process) Load() error {
 	return p.loaded()
 }
 
-// Continue lets a created process run. It does nothing for a grabbed one.
-func (p *Process) Continue() error {
+// follow has a session be told of the programs that the process executes and
+// the libraries that it loads: of a grabbed process from now on, of a created one
+// from Continue on.
+func (p *Process) follow() error {
+	if p.followed {
+		return nil
+	}
+	p.followed = true
+	if p.created {
+		return nil
+	}
+	t, err := tracee.Seize(p.PID)
+	if err != nil {
+		return err
+	}
+	p.tracee = t
+	return t.WatchLibraries()
+}
+
+// stops tells of what follow is for.
+func (p *Process) stops() <-chan tracee.Stop {
+	if p.tracee == nil || !p.followed {
+		return nil
+	}
+	return p.tracee.Stops()
+}
+
+// unfollow ends following.
+func (p *Process) unfollow() error {
 	if p.tracee == nil {
 		return nil
 	}
-	if err := p.tracee.resume(); err != nil {
+	return p.tracee.Ignore()
+}
+
+// Continue lets a created process run. It does nothing for a grabbed one.
+func (p *Process) Continue() error {
+	if !p.created {
+		return nil
+	}
+	if err := p.tracee.Run(p.followed); err != nil {
 		return fmt.Errorf("failed to let process %d run: %w", p.PID, err)
 	}
 	return nil
@@ -195,178 +228,10 @@ func (p *Process) Continue() error {
 // Release ends a created process that has not ended yet, as dtrace(1) does,
 // and leaves a grabbed one alone.
 func (p *Process) Release() {
-	if p.tracee != nil {
-		p.tracee.kill()
-	}
-}
-
-// A tracee is a child that this process traces with ptrace(2), which is
-// between a process and one thread: all calls are made by a goroutine that
-// keeps its thread.
-type tracee struct {
-	pid   int
-	cmd   *exec.Cmd
-	calls chan func()
-	ended chan struct{} // closed when there is nothing left to trace
-	state *os.ProcessState
-}
-
-// startTracee starts a command that is stopped before its first instruction.
-// It dies with this process as long as it is traced.
-func startTracee(cmd *exec.Cmd) (*tracee, error) {
-	t := &tracee{cmd: cmd, calls: make(chan func()), ended: make(chan struct{})}
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := t.start()
-		started <- err
-		if err != nil {
-			return
-		}
-		for call := range t.calls {
-			call()
-		}
-		_ = cmd.Wait() // how it ended is the command's own affair
-		t.state = cmd.ProcessState
-		close(t.ended)
-	}()
-	if err := <-started; err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-func (t *tracee) start() error {
-	if err := t.cmd.Start(); err != nil {
-		return err
-	}
-	t.pid = t.cmd.Process.Pid
-	var status unix.WaitStatus
-	if _, err := unix.Wait4(t.pid, &status, 0, nil); err != nil {
-		return os.NewSyscallError("wait4", err)
-	}
-	if !status.Stopped() {
-		return fmt.Errorf("process %d did not stop after execve", t.pid)
-	}
-	return os.NewSyscallError("ptrace", unix.PtraceSetOptions(t.pid, unix.PTRACE_O_EXITKILL))
-}
-
-// call has a call made by the tracing thread.
-func (t *tracee) call(f func() error) error {
-	result := make(chan error)
-	t.calls <- func() { result <- f() }
-	return <-result
-}
-
-// resume lets the process run untraced, once.
-func (t *tracee) resume() error {
-	if t.calls == nil {
-		return nil
-	}
-	err := t.call(func() error { return unix.PtraceDetach(t.pid) })
-	close(t.calls)
-	t.calls = nil
-	return err
-}
-
-// wait waits for the process to end.
-func (t *tracee) wait() *os.ProcessState {
-	<-t.ended
-	return t.state
-}
-
-func (t *tracee) kill() {
-	select {
-	case <-t.ended:
-		return
-	default:
-	}
-	_ = t.cmd.Process.Kill()
-	_ = t.resume() // so that it is waited for
-	<-t.ended
-}
-
-// load lets the dynamic linker work until it has loaded the libraries. In a
-// program that has none, all is loaded. Of a linker that does not tell, the
-// program's entry point is the first that is known, where the libraries have
-// been initialised too.
-func (t *tracee) load() error {
-	if err := t.loadLibraries(); err != nil {
-		return fmt.Errorf("failed to let process %d load its libraries: %w", t.pid, err)
-	}
-	return nil
-}
-
-func (t *tracee) loadLibraries() error {
-	arch, err := isa.Native()
-	if err != nil {
-		return err
-	}
-	store := userland.NewStore(arch)
-	defer store.Close()
-	p, err := store.Process(t.pid)
-	if err != nil {
-		return err
-	}
-	program := p.Program()
-	if program == nil {
-		return errors.Join(p.Unreadable...)
-	}
-	if len(p.Objects) == 1 || program.Foreign() != "" {
-		return nil
-	}
-	loaded := func() (bool, error) { return true, nil }
-	stop, err := siteAt(program, program.Entry())
-	if err != nil {
-		return err
-	}
-	if linker, err := p.Linker(); err == nil {
-		loaded = linker.Loaded
-		if stop, err = siteAt(linker.Object, linker.Notify.Addr); err != nil {
-			return err
-		}
-	}
-	group, err := uprobe.StopAt(t.pid, []uprobe.Site{stop})
-	if err != nil {
-		return err
-	}
-	return errors.Join(t.runUntil(loaded), group.Close())
-}
-
-func siteAt(o *userland.Object, vaddr uint64) (uprobe.Site, error) {
-	offset, ok := o.Offset(vaddr)
-	if !ok {
-		return uprobe.Site{}, fmt.Errorf("%#x is not in the text of %s", vaddr, o.Path)
-	}
-	return uprobe.Site{File: o.Link(), Offset: offset}, nil
-}
-
-// runUntil lets the process run from one SIGSTOP to the next until a condition
-// holds. Other signals are passed on to it.
-func (t *tracee) runUntil(condition func() (bool, error)) error {
-	signal := 0
-	for {
-		var status unix.WaitStatus
-		err := t.call(func() error {
-			if err := unix.PtraceCont(t.pid, signal); err != nil {
-				return os.NewSyscallError("ptrace", err)
-			}
-			_, err := unix.Wait4(t.pid, &status, 0, nil)
-			return os.NewSyscallError("wait4", err)
-		})
-		switch {
-		case err != nil:
-			return err
-		case !status.Stopped():
-			return errors.New("it ended before")
-		case status.StopSignal() != unix.SIGSTOP:
-			signal = int(status.StopSignal())
-			continue
-		}
-		signal = 0
-		if ok, err := condition(); ok || err != nil {
-			return err
-		}
+	switch {
+	case p.created:
+		_ = p.tracee.Kill()
+	case p.tracee != nil:
+		_ = p.tracee.Detach()
 	}
 }

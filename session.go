@@ -68,6 +68,9 @@ type Session struct {
 	known     map[*provider.Probe]known
 	texts     map[*syntax.Source]Source
 
+	listing  bool       // follows no processes
+	followed []*Process // where the probes in them are to be followed
+
 	program *Program
 	loaded  *codegen.Loaded
 	armed   []provider.Armed
@@ -169,7 +172,7 @@ func (s *Session) Start(ctx context.Context, p *Program) error {
 	if s.loaded, err = p.code.Load(s.resize()); err != nil {
 		return allowed("load BPF programs", err)
 	}
-	if err := s.enable(ctx); err != nil {
+	if err := s.enable(ctx, 0, s.opts.Progress); err != nil {
 		return errors.Join(err, s.disarm())
 	}
 	if err := s.dtrace.Fire(dtrace.Begin); err != nil {
@@ -202,19 +205,20 @@ func (s *Session) followUsers() {
 	}
 }
 
-// enable arms the probes of the program, provider by provider.
-func (s *Session) enable(ctx context.Context) error {
+// enable arms the probes of the program's units from one on, provider by
+// provider.
+func (s *Session) enable(ctx context.Context, first int, progress func(done, total int)) error {
 	for _, owner := range s.providers {
 		var enablings []provider.Enabling
 		for i, u := range s.program.units {
-			if s.known[u.Probes[0]].owner == owner {
+			if i >= first && s.known[u.Probes[0]].owner == owner {
 				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Context: u.Context, Probes: u.Probes, First: u.First, CountsOnly: s.program.countsOnly[i], Runs: s.runs(u.Context.Counter)})
 			}
 		}
 		if enablings == nil {
 			continue
 		}
-		armed, err := owner.Enable(ctx, enablings, s.opts.Progress)
+		armed, err := owner.Enable(ctx, enablings, progress)
 		if err != nil {
 			return err
 		}

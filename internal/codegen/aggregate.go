@@ -3,6 +3,7 @@ package codegen
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -155,7 +156,7 @@ func mayInterrupt(units []*Unit) bool {
 }
 
 // keyFields lays out the key. If all its fields are of the probe's
-// description, the probe's index is the key.
+// description, the probe's index is the key, unless there will be more probes.
 func (c *compiler) keyFields(a *aggregation, use aggUse) {
 	a.BySite = true
 	b := recordBuilder{}
@@ -167,7 +168,8 @@ func (c *compiler) keyFields(a *aggregation, use aggUse) {
 		a.Keys = append(a.Keys, b.field(rt, size))
 	}
 	a.KeySize = max((b.size+7)&^7, 8)
-	a.BySite = a.BySite && !a.large()
+	later := len(use.agg.Keys) > 0 && slices.ContainsFunc(use.units, func(u *Unit) bool { return u.Later })
+	a.BySite = a.BySite && !later && !a.large()
 	if !a.BySite {
 		return
 	}

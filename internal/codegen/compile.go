@@ -19,6 +19,10 @@ type Unit struct {
 	Clauses []*types.Clause // in program order
 	Probes  []*provider.Probe
 	First   uint32 // index of Probes[0] in the session's table of probes
+
+	// Later stands for units that Extend will bring, of user processes: there
+	// is no program for it, but what such a one shares with others has room.
+	Later bool
 }
 
 // Options are the session's options as far as they shape the programs. Sizes
@@ -73,7 +77,8 @@ func (o *Options) fill() error {
 type Program struct {
 	Layout *record.Layout
 	// Maps are the maps that the programs use, by name; Programs are in the
-	// order of the units. A program that had to be cut is in several parts.
+	// order of the units, but those for later. A program that had to be cut is
+	// in several parts.
 	Maps     map[string]*ebpf.MapSpec
 	Programs [][]*ebpf.ProgramSpec
 
@@ -82,10 +87,12 @@ type Program struct {
 	threads []string // the maps whose keys begin with a thread
 	cuts    []int    // by unit: its index in budgets
 	large   bool     // more scratch memory than per-CPU maps can hold
+
+	compiler *compiler // that has compiled it
 }
 
-// Compile compiles the units of a session. The layout's indexes of clauses
-// count over all units.
+// Compile compiles the units of a session, those for later behind the others.
+// The layout's indexes of clauses count over all units.
 func Compile(units []*Unit, opts Options) (*Program, error) {
 	if err := opts.fill(); err != nil {
 		return nil, err
@@ -115,9 +122,7 @@ func (p *Program) compile() error {
 			p.large = true
 			continue
 		}
-		long := slices.IndexFunc(p.Programs, func(parts []*ebpf.ProgramSpec) bool {
-			return slices.ContainsFunc(parts, func(s *ebpf.ProgramSpec) bool { return len(s.Instructions) > maxLength })
-		})
+		long := slices.IndexFunc(p.Programs, tooLong)
 		if long < 0 || p.cuts[long]+1 == len(budgets) {
 			return nil
 		}
@@ -125,21 +130,24 @@ func (p *Program) compile() error {
 	}
 }
 
+// tooLong reports whether a part is too long for its jumps.
+func tooLong(parts []*ebpf.ProgramSpec) bool {
+	return slices.ContainsFunc(parts, func(s *ebpf.ProgramSpec) bool { return len(s.Instructions) > maxLength })
+}
+
 // compileOnce compiles the units and returns how much scratch memory they need.
 func (p *Program) compileOnce() (scratch int, err error) {
 	c := newCompiler(p.units, p.opts)
 	c.large = p.large
-	p.Layout, p.Maps, p.Programs = c.layout, c.maps, nil
+	p.Layout, p.Maps, p.Programs, p.compiler = c.layout, c.maps, nil, c
 	for n, u := range p.units {
 		parts, err := c.unit(n, budgets[p.cuts[n]])
 		if err != nil {
-			return 0, fmt.Errorf("compiling the program of %s: %w", u.Probes[0].Desc, err)
+			return 0, compileError(u, err)
 		}
-		var specs []*ebpf.ProgramSpec
-		for i, code := range parts {
-			specs = append(specs, programSpec(u, fmt.Sprintf("kinst_%d_%d", n, i), code))
+		if !u.Later {
+			p.Programs = append(p.Programs, programSpecs(u, n, parts))
 		}
-		p.Programs = append(p.Programs, specs)
 	}
 	if err := c.checkLimits(); err != nil {
 		return 0, err
@@ -147,6 +155,19 @@ func (p *Program) compileOnce() (scratch int, err error) {
 	c.finish()
 	p.threads = c.threads
 	return c.scratchSize(), nil
+}
+
+func compileError(u *Unit, err error) error {
+	return fmt.Errorf("compiling the program of %s: %w", u.Probes[0].Desc, err)
+}
+
+// programSpecs are the programs of a unit's parts.
+func programSpecs(u *Unit, number int, parts []asm.Instructions) []*ebpf.ProgramSpec {
+	var specs []*ebpf.ProgramSpec
+	for i, code := range parts {
+		specs = append(specs, programSpec(u, fmt.Sprintf("kinst_%d_%d", number, i), code))
+	}
+	return specs
 }
 
 func programSpec(u *Unit, name string, code asm.Instructions) *ebpf.ProgramSpec {
@@ -279,6 +300,9 @@ type globals struct {
 	zeroAt, zeroSize int // bytes that stay 0
 	room             int // bytes that there must be at least
 }
+
+// size is how many bytes there must be.
+func (g *globals) size() int { return max(len(g.bytes), g.room) }
 
 // alloc takes so many bytes, aligned to 8, and returns their offset.
 func (g *globals) alloc(size int) int {

@@ -25,6 +25,9 @@ type Loaded struct {
 
 	parts []*ebpf.Program // those of programs that had to be cut, but the first ones
 	maps  map[string]*ebpf.Map
+
+	constants int         // bytes of the globals that are in the map
+	outgrown  []*ebpf.Map // what programs use where others use a larger one
 }
 
 // Load puts the program into the kernel. No probe runs it yet. Where the
@@ -83,6 +86,7 @@ func (p *Program) load() (_ *Loaded, unit int, err error) {
 			return nil, -1, err
 		}
 	}
+	l.constants = len(p.compiler.globals.bytes)
 	if l.Control, err = openControl(l.maps[globalsMap]); err != nil {
 		return nil, -1, err
 	}
@@ -208,6 +212,9 @@ func (l *Loaded) Close() error {
 		errs = append(errs, p.Close())
 	}
 	for _, m := range l.maps {
+		errs = append(errs, m.Close())
+	}
+	for _, m := range l.outgrown {
 		errs = append(errs, m.Close())
 	}
 	if l.maps[ringsMap] != nil {

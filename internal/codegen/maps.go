@@ -85,7 +85,11 @@ const maxRing = 1 << 31
 func (c *compiler) finish() {
 	c.fixedMap(globalsMap)
 	m := c.maps[globalsMap]
-	m.ValueSize = uint32(max(len(c.globals.bytes), c.globals.room, os.Getpagesize()))
+	m.ValueSize = uint32(max(c.globals.size(), os.Getpagesize()))
+	if c.grows() {
+		m.ValueSize += laterConstants
+		c.fixedMap(lossesMap)
+	}
 	contents := make([]byte, m.ValueSize)
 	copy(contents, c.globals.bytes)
 	m.Contents = []ebpf.MapKV{{Key: uint32(0), Value: contents}}

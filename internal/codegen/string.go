@@ -326,9 +326,12 @@ func (g *generator) equalsConstant(op syntax.Token, s region, value string, to l
 }
 
 // longestField is the room that a field of the description of any probe needs,
-// as a string.
+// as a string. Those of later probes are not known.
 func (c *compiler) longestField(k record.Kind) int {
 	longest := 1
+	if c.grows() {
+		return c.opts.Strsize
+	}
 	for _, u := range c.units {
 		for _, p := range u.Probes {
 			longest = max(longest, len(describe(p, k)))

@@ -93,7 +93,6 @@ type Consumer struct {
 func New(w io.Writer, layout *record.Layout, probes []record.Probe, opts *Options) (*Consumer, error) {
 	c := &Consumer{
 		layout: layout,
-		probes: probes,
 		out:    output{w: w},
 		specs:  make(map[uint32]*speculation),
 		aggs:   make([]aggState, len(layout.Aggs)),
@@ -109,14 +108,24 @@ func New(w io.Writer, layout *record.Layout, probes []record.Probe, opts *Option
 			return nil, fmt.Errorf("aggregation @%s: %w", agg.Name, err)
 		}
 	}
-	for _, rc := range layout.Clauses {
-		cl, err := compileClause(rc, layout)
+	if err := c.Extend(probes); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Extend takes what has been added since to the layout's clauses and to the
+// table of probes.
+func (c *Consumer) Extend(probes []record.Probe) error {
+	for _, rc := range c.layout.Clauses[len(c.clauses):] {
+		cl, err := compileClause(rc, c.layout)
 		if err != nil {
-			return nil, fmt.Errorf("clause %d: %w", rc.Index, err)
+			return fmt.Errorf("clause %d: %w", rc.Index, err)
 		}
 		c.clauses = append(c.clauses, cl)
 	}
-	return c, nil
+	c.probes = probes
+	return nil
 }
 
 // Record prints one record. Errors of the output are returned, and records that
@@ -236,8 +245,8 @@ func (c *Consumer) printPrefix(e event, arrow string, indent int) {
 
 // columns are the columns of a probe, rendered once.
 func (c *Consumer) columns(index uint32) string {
-	if c.prefixes == nil {
-		c.prefixes = make([]string, len(c.probes))
+	if more := len(c.probes) - len(c.prefixes); more > 0 {
+		c.prefixes = append(c.prefixes, make([]string, more)...)
 	}
 	if c.prefixes[index] == "" {
 		p := &c.probes[index]

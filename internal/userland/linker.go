@@ -7,8 +7,9 @@ import (
 	"os"
 )
 
-// A Linker is the dynamic linker of a process that has just executed its
-// program. It loads the process's libraries before anything else is executed.
+// A Linker is the dynamic linker of a process. It loads the libraries that the
+// program starts with before anything else is executed, and others when it is
+// asked to.
 type Linker struct {
 	// Notify is the function that it calls for debuggers when it begins to
 	// load libraries and when they are loaded, in Object.
@@ -24,19 +25,18 @@ type Linker struct {
 // tell when libraries are loaded.
 var ErrNoLinker = errors.New("no dynamic linker that tells when libraries are loaded")
 
-// Linker finds the dynamic linker of a process that has mapped nothing else
-// than its program.
+// Linker finds the dynamic linker of a process.
 func (p *Process) Linker() (*Linker, error) {
 	for _, o := range p.Objects {
 		if o.Executable {
 			continue
 		}
-		functions, err := o.Functions("_dl_debug_state")
-		if err != nil {
+		l := &Linker{Object: o, pid: p.PID}
+		if !l.findDebug() {
 			continue
 		}
-		l := &Linker{Object: o, Notify: functions[0], pid: p.PID}
-		if l.findDebug() {
+		if functions, err := o.Functions("_dl_debug_state"); err == nil {
+			l.Notify = functions[0]
 			return l, nil
 		}
 	}
@@ -60,8 +60,8 @@ func (l *Linker) findDebug() bool {
 	return false
 }
 
-// Loaded reports whether the linker has loaded all libraries that the program
-// starts with.
+// Loaded reports whether the linker has loaded all libraries that it was to
+// load: at first those that the program starts with.
 func (l *Linker) Loaded() (bool, error) {
 	mem, err := os.Open(procPath(l.pid, "mem"))
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -84,6 +85,17 @@ func (p *Process) Program() *Object {
 		return p.Objects[0]
 	}
 	return nil
+}
+
+// Has reports whether a process, as it is now, has an object's file where the
+// object is.
+func (p *Process) Has(o *Object) bool {
+	return slices.ContainsFunc(p.Objects, func(n *Object) bool { return n.File == o.File && n.bias() == o.bias() })
+}
+
+// Moved reports whether it has the file in another place instead.
+func (p *Process) Moved(o *Object) bool {
+	return !p.Has(o) && slices.ContainsFunc(p.Objects, func(n *Object) bool { return n.File == o.File })
 }
 
 // Matches reports whether an object is meant by a description's module: its

@@ -1,8 +1,8 @@
 // Package pid is the provider of the functions and instructions of user
 // processes: pidPID:OBJECT:FUNCTION:NAME, where NAME is entry, return or the
 // offset of an instruction. Its probes are made on demand, from the files that
-// the process has mapped when a description first names it: libraries that it
-// loads later are not looked for.
+// the process has mapped when a description first names it, and from what it has
+// mapped since when Renew is called.
 //
 // The probes are uprobes on instructions, also those of return: they stand on
 // the instructions that leave the function. The kernel's own return probes
@@ -44,10 +44,12 @@ func New(arch *isa.Arch, store *userland.Store, settle func(pid int) error) *Pro
 // Name returns "pid*".
 func (*Provider) Name() string { return prefix + "*" }
 
-// A process is one whose probes are asked for.
+// A process is one whose probes are asked for. Its objects are those that are
+// new since it was last looked at.
 type process struct {
 	*userland.Process
-	name     string // of the provider: pid123
+	seen     []*userland.Object // all so far, where they are
+	name     string             // of the provider: pid123
 	contexts map[kind]*provider.Context
 	probes   map[key]*provider.Probe
 }
@@ -105,6 +107,7 @@ func (p *Provider) process(pid int) (*process, error) {
 	}
 	known := &process{
 		Process:  mapped,
+		seen:     mapped.Objects,
 		name:     prefix + strconv.Itoa(pid),
 		contexts: map[kind]*provider.Context{entry: usersites.Context(), exit: usersites.Context(), instruction: usersites.Context()},
 		probes:   make(map[key]*provider.Probe),
@@ -113,6 +116,21 @@ func (p *Provider) process(pid int) (*process, error) {
 	known.contexts[exit].ReturnArgs = true
 	p.processes[pid] = known
 	return known, nil
+}
+
+// Renew implements usersites.Provider.
+func (p *Provider) Renew(m *userland.Process, executed bool) bool {
+	known := p.processes[m.PID]
+	switch {
+	case executed:
+		delete(p.processes, m.PID)
+		return true
+	case known == nil:
+		return false
+	}
+	known.Process, known.seen = usersites.Fresh(known.seen, m)
+	clear(known.probes)
+	return len(known.Objects) > 0
 }
 
 // probe returns the probe of a kind that fires at addresses of a function. The

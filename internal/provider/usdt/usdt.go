@@ -1,7 +1,8 @@
 // Package usdt is the provider of the probes that programs and libraries bring
 // along (user-level statically defined tracing): NAMEPID:OBJECT:FUNCTION:PROBE,
 // where NAME is what the program calls its provider. They are found in the
-// files that the process has mapped when a description first names it.
+// files that the process has mapped when a description first names it, and in
+// what it has mapped since when Renew is called.
 package usdt
 
 import (
@@ -37,9 +38,11 @@ func New(arch *isa.Arch, store *userland.Store, settle func(pid int) error) *Pro
 // Name returns "*[0-9]".
 func (*Provider) Name() string { return "*[0-9]" }
 
-// process is the static probes of a process.
+// process is the static probes of a process, in the objects that are new since
+// it was last looked at.
 type process struct {
 	*userland.Process
+	seen     []*userland.Object  // all objects so far, where they are
 	contexts []*provider.Context // one for each way to find the arguments
 	probes   []*provider.Probe
 	notes    []string
@@ -110,8 +113,16 @@ func (p *Provider) process(pid int) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	proc := &process{Process: mapped}
-	for _, o := range mapped.Objects {
+	proc := &process{Process: mapped, seen: mapped.Objects}
+	p.find(proc)
+	p.processes[pid] = proc
+	return proc, nil
+}
+
+// find finds the static probes of a process's objects.
+func (p *Provider) find(proc *process) {
+	proc.probes, proc.notes = nil, nil
+	for _, o := range proc.Objects {
 		static, err := o.StaticProbes()
 		if err != nil {
 			proc.note(o, err)
@@ -123,8 +134,21 @@ func (p *Provider) process(pid int) (*process, error) {
 			}
 		}
 	}
-	p.processes[pid] = proc
-	return proc, nil
+}
+
+// Renew implements usersites.Provider.
+func (p *Provider) Renew(m *userland.Process, executed bool) bool {
+	known := p.processes[m.PID]
+	switch {
+	case executed:
+		delete(p.processes, m.PID)
+		return true
+	case known == nil:
+		return false
+	}
+	known.Process, known.seen = usersites.Fresh(known.seen, m)
+	p.find(known)
+	return len(known.probes) > 0
 }
 
 func (p *process) note(o *userland.Object, err error) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cilium/ebpf"
 
@@ -13,6 +14,36 @@ import (
 	"kinst/internal/uprobe"
 	"kinst/internal/userland"
 )
+
+// A Provider is one whose processes may change.
+type Provider interface {
+	provider.Provider
+	// Renew has Match return the probes of what a process, as it is now, has
+	// mapped since it was last looked at; or if it has executed a program, of all
+	// that it has mapped when Match is called. It reports whether there can be
+	// any.
+	Renew(m *userland.Process, executed bool) bool
+}
+
+// An Armed is what Enable of such a provider returns.
+type Armed interface {
+	provider.Armed
+	// Retire disarms the probes of processes in objects that are gone.
+	Retire(gone func(pid int, o *userland.Object) bool) error
+}
+
+// Fresh returns a process as it is now with those objects only that it did not
+// have before, and all that it has had and has not moved since.
+func Fresh(seen []*userland.Object, m *userland.Process) (fresh *userland.Process, all []*userland.Object) {
+	fresh = &userland.Process{PID: m.PID, Unreadable: m.Unreadable}
+	now := &userland.Process{Objects: slices.DeleteFunc(slices.Clone(seen), m.Moved)}
+	for _, o := range m.Objects {
+		if !now.Has(o) {
+			fresh.Objects = append(fresh.Objects, o)
+		}
+	}
+	return fresh, append(now.Objects, fresh.Objects...)
+}
 
 // A Target is what must be armed for a probe: it is the probe's Target.
 type Target struct {
@@ -53,8 +84,11 @@ func Enable(ctx context.Context, enablings []provider.Enabling, progress func(do
 	a := new(armed)
 	done, total := 0, provider.Count(enablings)
 	for _, e := range enablings {
-		if err := a.arm(ctx, e.Program, e.Probes); err != nil {
-			return nil, errors.Join(err, a.Close())
+		a.programs = append(a.programs, e.Program)
+		for _, probes := range byObject(e.Probes) {
+			if err := a.arm(ctx, e.Program, probes); err != nil {
+				return nil, errors.Join(err, a.Close())
+			}
 		}
 		done += len(e.Probes)
 		progress(done, total)
@@ -62,19 +96,40 @@ func Enable(ctx context.Context, enablings []provider.Enabling, progress func(do
 	return a, nil
 }
 
+// byObject puts together the probes of the same object.
+func byObject(probes []*provider.Probe) [][]*provider.Probe {
+	var lists [][]*provider.Probe
+	index := make(map[*userland.Object]int)
+	for _, p := range probes {
+		o := p.Target.(*Target).Object
+		if _, ok := index[o]; !ok {
+			index[o] = len(lists)
+			lists = append(lists, nil)
+		}
+		lists[index[o]] = append(lists[index[o]], p)
+	}
+	return lists
+}
+
 // armed is the probes of a session that are in the kernel.
 type armed struct {
-	groups   []*uprobe.Group
+	groups   []group
 	programs []*ebpf.Program
 	refused  []provider.Refusal
 }
 
-// arm arms probes of one process. One that has several sites is armed whole or
+// group is the probes of a program in one object.
+type group struct {
+	*uprobe.Group
+	target *Target // of one of them
+}
+
+// arm arms probes of one object. One that has several sites is armed whole or
 // not at all.
 func (a *armed) arm(ctx context.Context, prog *ebpf.Program, probes []*provider.Probe) error {
 	sites, owners := sitesOf(probes)
-	pid := probes[0].Target.(*Target).PID
-	group, refusals, err := uprobe.Arm(ctx, prog, pid, sites, func(int) {})
+	target := probes[0].Target.(*Target)
+	armed, refusals, err := uprobe.Arm(ctx, prog, target.PID, sites, func(int) {})
 	if err != nil {
 		return err
 	}
@@ -83,7 +138,7 @@ func (a *armed) arm(ctx context.Context, prog *ebpf.Program, probes []*provider.
 	for _, r := range refusals {
 		probe := owners[r.Index]
 		if probe.Target.(*Target).Named {
-			return errors.Join(fmt.Errorf("%s: the kernel refuses a probe there: %w", probe.Desc, r.Err), group.Close())
+			return errors.Join(fmt.Errorf("%s: the kernel refuses a probe there: %w", probe.Desc, r.Err), armed.Close())
 		}
 		if !refused[probe] {
 			a.refused = append(a.refused, provider.Refusal{Probe: probe, Err: r.Err})
@@ -92,8 +147,7 @@ func (a *armed) arm(ctx context.Context, prog *ebpf.Program, probes []*provider.
 		partly = partly || len(probe.More) > 0
 	}
 	if !partly {
-		a.groups = append(a.groups, group)
-		a.programs = append(a.programs, prog)
+		a.groups = append(a.groups, group{armed, target})
 		return nil
 	}
 	var left []*provider.Probe
@@ -102,7 +156,7 @@ func (a *armed) arm(ctx context.Context, prog *ebpf.Program, probes []*provider.
 			left = append(left, probe)
 		}
 	}
-	if err := group.Close(); err != nil || len(left) == 0 {
+	if err := armed.Close(); err != nil || len(left) == 0 {
 		return err
 	}
 	return a.arm(ctx, prog, left)
@@ -133,7 +187,18 @@ func (a *armed) Missed() (uint64, error) { return provider.RecursionMisses(a.pro
 
 // Close disarms every probe.
 func (a *armed) Close() error {
-	groups := a.groups
-	a.groups = nil
-	return uprobe.Close(groups...)
+	return a.Retire(func(int, *userland.Object) bool { return true })
+}
+
+// Retire implements Armed.
+func (a *armed) Retire(gone func(pid int, o *userland.Object) bool) error {
+	var out []*uprobe.Group
+	a.groups = slices.DeleteFunc(a.groups, func(g group) bool {
+		if !gone(g.target.PID, g.target.Object) {
+			return false
+		}
+		out = append(out, g.Group)
+		return true
+	})
+	return uprobe.Close(out...)
 }
