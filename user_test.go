@@ -165,7 +165,7 @@ func TestUserFunctions(t *testing.T) {
 		}, {
 			"a forked child is another process", `pid$target:a.out:add:entry {@ = count();}`, "fork 100", "100",
 		}, {
-			"another program is not the one that was asked about", `pid$target:a.out:add:entry {@ = count();}`, "exec 100", "100",
+			"the program that it executes is the one that was asked about", `pid$target:a.out:add:entry {@ = count();}`, "exec 100", "200",
 		}, {
 			"registers", `pid$target:a.out:add:0 {printf("%d;", uregs[R_RDI]);}`, "add 2", "0;1;",
 		},
