@@ -122,7 +122,7 @@ func (r *reader) follow(ctx context.Context, p *Process, stop tracee.Stop) error
 	s := r.session
 	if stop.Executed {
 		err := s.retire(func(pid int, _ *userland.Object) bool { return pid == p.PID })
-		if err := errors.Join(err, p.tracee.Load()); err != nil {
+		if err := errors.Join(err, p.tracee.Load(ctx)); err != nil {
 			return err
 		}
 	} else if ok, err := p.tracee.Loaded(); !ok || err != nil {

@@ -112,6 +112,7 @@ func TestFollowCommand(t *testing.T) {
 		{"by a thread", opens + " thread 50 " + plugin, plug, "52"},
 		{"by a child too", opens + " fork 50 " + plugin, plug, "52"},
 		{"again where it was", opens + " again 50 " + plugin, plug, "104"},
+		{"twice at once", opens + " namespace 50 " + plugin, plug, "154"},
 		{"again elsewhere", opens + " elsewhere 50 " + plugin, plug, "104"},
 		{"with others", opens + " load 4 " + plugin, `pid$target::plug:entry, pid$target:a.out:load:entry {@[probemod, probefunc] = count();}`, "opens load 1 libplugin.so plug 6"},
 		{"rows of the same name", calls + " exec 8", `pid$target:calls:add: /probename == "entry" || probename == "return"/ {@[probefunc, probename] = count();}`, "add entry 16 add return 16"},
@@ -261,6 +262,12 @@ func TestFollowLetsGo(t *testing.T) {
 		t.Errorf("got %q", out)
 	}
 	p.Release()
+	for range 1000 {
+		if tracerOf(t, r.Process.Pid) == "0" {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
 	r.goOn(t)
 	if err := r.Wait(); err != nil {
 		t.Error(err)

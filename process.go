@@ -1,6 +1,7 @@
 package kinst
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -71,7 +72,7 @@ func startCommand(command string) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{PID: t.PID, done: make(chan struct{}), created: true, tracee: t}
-	p.loaded = sync.OnceValue(t.Load)
+	p.loaded = sync.OnceValue(func() error { return t.Load(context.Background()) })
 	go func() {
 		<-t.Ended()
 		p.how = ending(p.PID, t.Status())

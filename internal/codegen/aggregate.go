@@ -22,9 +22,9 @@ func aggMap(index int) string { return fmt.Sprintf("%s%d", aggPrefix, index) }
 // An aggregation is how an aggregation is kept.
 type aggregation struct {
 	*record.Agg
-	entries uint32
-	slots   int  // rows in a value of the map
-	atomic  bool // programs that update it may interrupt one another
+	entries uint32 // for its probes
+	slots   int    // rows in a value of the map
+	atomic  bool   // programs that update it may interrupt one another
 }
 
 // planAggs decides how each aggregation is kept, from all its uses.
@@ -116,7 +116,7 @@ func (c *compiler) aggSpec(a *aggregation) *ebpf.MapSpec {
 		m.Type, m.MaxEntries = ebpf.PerCPUArray, a.entries
 		return m
 	}
-	m.Type, m.MaxEntries = ebpf.PerCPUHash, entries(c.opts.Aggsize, a.KeySize+8*a.Words)
+	m.Type, m.MaxEntries = ebpf.PerCPUHash, max(entries(c.opts.Aggsize, a.KeySize+8*a.Words), a.entries)
 	switch {
 	case a.large():
 		m.Type = ebpf.Hash
@@ -168,8 +168,13 @@ func (c *compiler) keyFields(a *aggregation, use aggUse) {
 		a.Keys = append(a.Keys, b.field(rt, size))
 	}
 	a.KeySize = max((b.size+7)&^7, 8)
-	later := len(use.agg.Keys) > 0 && slices.ContainsFunc(use.units, func(u *Unit) bool { return u.Later })
-	a.BySite = a.BySite && !later && !a.large()
+	if a.BySite && len(a.Keys) > 0 && slices.ContainsFunc(use.units, func(u *Unit) bool { return u.Later }) {
+		a.BySite = false
+		for _, u := range use.units {
+			a.entries += 2 * uint32(len(u.Probes)) // twice what there is now
+		}
+	}
+	a.BySite = a.BySite && !a.large()
 	if !a.BySite {
 		return
 	}

@@ -1,6 +1,7 @@
 package tracee
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -15,14 +16,14 @@ import (
 // a linker that does not tell, the program's entry point is the first that is
 // known, where the libraries have been initialised too. The process is held
 // again.
-func (t *Tracee) Load() error {
-	if err := t.load(); err != nil {
+func (t *Tracee) Load(ctx context.Context) error {
+	if err := t.load(ctx); err != nil {
 		return fmt.Errorf("failed to let process %d load its libraries: %w", t.PID, err)
 	}
 	return nil
 }
 
-func (t *Tracee) load() error {
+func (t *Tracee) load(ctx context.Context) error {
 	if err := t.closeLinker(); err != nil { // of the program before
 		return err
 	}
@@ -38,6 +39,8 @@ func (t *Tracee) load() error {
 		case <-t.stops:
 		case <-t.ended:
 			return ErrEnded
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 		if ok, err := t.loaded(); ok || err != nil {
 			return err

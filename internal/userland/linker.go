@@ -89,14 +89,3 @@ func (l *Linker) Loaded() (bool, error) {
 // Entry is the address of the first instruction of the program itself, which
 // is executed when its libraries are loaded and have been initialised.
 func (f *File) Entry() uint64 { return f.elf.Entry }
-
-// bias is the distance from the file's addresses to the process's.
-func (o *Object) bias() uint64 {
-	m := o.maps[0]
-	for _, s := range o.segments {
-		if at := s.Off - m.offset; s.Off >= m.offset && at < m.end-m.start {
-			return m.start + at - s.Vaddr
-		}
-	}
-	return 0
-}

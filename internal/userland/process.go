@@ -18,7 +18,8 @@ type Process struct {
 	Unreadable []error
 }
 
-// An Object is an ELF file where a process has mapped it.
+// An Object is an ELF file where a process has mapped it. One that is loaded
+// twice (dlmopen) is two.
 type Object struct {
 	*File
 	Name       string // the last part of Path
@@ -45,14 +46,14 @@ func (s *Store) Process(pid int) (*Process, error) {
 	program = strings.TrimSuffix(program, deletedMark)
 	status, _ := os.ReadFile(procPath(pid, "status"))
 	shadowStack := hasShadowStack(string(status))
-	byFile := make(map[string]*Object)
+	byFile := make(map[string]*Object) // the last one
 	for _, m := range maps {
 		if !m.exec || m.inode == 0 {
 			continue
 		}
 		key := fmt.Sprint(m.device, " ", m.inode, " ", m.path)
 		o := byFile[key]
-		if o == nil {
+		if o == nil || o.File != nil && o.biasOf(&m) != o.bias() {
 			o = &Object{Name: path.Base(m.path), Path: m.path, Executable: m.path == program, pid: pid, shadowStack: shadowStack}
 			o.restartable = sync.OnceValue(o.readRestartable)
 			byFile[key] = o
@@ -85,6 +86,19 @@ func (p *Process) Program() *Object {
 		return p.Objects[0]
 	}
 	return nil
+}
+
+// bias is the distance from the file's addresses to the process's.
+func (o *Object) bias() uint64 { return o.biasOf(&o.maps[0]) }
+
+// biasOf is that of a mapping of the file.
+func (o *Object) biasOf(m *mapping) uint64 {
+	for _, s := range o.segments {
+		if s.Off < m.offset+m.end-m.start && m.offset < s.Off+s.Filesz {
+			return m.start - m.offset + s.Off - s.Vaddr
+		}
+	}
+	return 0
 }
 
 // Has reports whether a process, as it is now, has an object's file where the

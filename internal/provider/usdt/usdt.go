@@ -122,7 +122,12 @@ func (p *Provider) process(pid int) (*process, error) {
 // find finds the static probes of a process's objects.
 func (p *Provider) find(proc *process) {
 	proc.probes, proc.notes = nil, nil
+	seen := make(map[*userland.File]bool)
 	for _, o := range proc.Objects {
+		if seen[o.File] {
+			continue // a program cannot be armed twice at one place
+		}
+		seen[o.File] = true
 		static, err := o.StaticProbes()
 		if err != nil {
 			proc.note(o, err)
