@@ -16,6 +16,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
 
 	"kinst/internal/aggregate"
 	"kinst/internal/dlang/syntax"
@@ -414,6 +415,48 @@ func TestCuts(t *testing.T) {
 				t.Errorf("%d records instead of %d", got, want)
 			}
 		})
+	}
+}
+
+// TestExtend adds a probe to a program that runs, with both of the clauses for
+// which there was one to come, which takes more scratch memory than either alone.
+func TestExtend(t *testing.T) {
+	const src = `
+		BEGIN { n = 40; trace(n); }
+		BEGIN { this->a = strjoin(probefunc, "+"); n++; @[probefunc] = count(); trace(this->a); }
+		BEGIN { this->b = strjoin("lat", "er"); this->c = strjoin(this->b, "!"); trace(this->c); trace(n); }`
+	context := &provider.Context{Hook: provider.HookRawTracepoint}
+	probe := func(function string) []*provider.Probe {
+		return []*provider.Probe{{Desc: provider.Desc{Provider: "dtrace", Function: function, Name: "BEGIN"}, Context: context}}
+	}
+	clauses := check(t, src).Clauses
+	r := loadUnits(t, src, []*Unit{
+		{Context: context, Clauses: clauses[:1], Probes: probe("first")},
+		{Context: context, Clauses: clauses[1:2], Probes: probe(""), Later: true},
+		{Context: context, Clauses: clauses[2:], Probes: probe(""), Later: true},
+	}, Options{}, 0)
+	if n := len(r.Programs); n != 1 {
+		t.Fatalf("%d programs, want 1", n)
+	}
+	pieces := r.maps[piecesMap].ValueSize()
+	for n, function := range []string{"second", "third"} {
+		if err := r.program.Extend(r.Loaded, []*Unit{{Context: context, Clauses: clauses[1:], Probes: probe(function), First: uint32(n + 1)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if size := r.maps[piecesMap].ValueSize(); size <= pieces {
+		t.Errorf("%d bytes of scratch memory, %d before", size, pieces)
+	}
+	r.Control.Activate()
+	for _, p := range r.Programs {
+		// On one CPU, so that the records are in order.
+		if _, err := p.Run(&ebpf.RunOptions{Context: [10]uint64{}, Flags: unix.BPF_F_TEST_RUN_ON_CPU}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = `40 "second+" "later!" 41 "third+" "later!" 42 @[probe:1]=0:1 @[probe:2]=0:1`
+	if got := strings.Join(r.values(), " "); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
