@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -88,6 +89,21 @@ func followCommand(t *testing.T, command, d string, change func(*kinst.Settings)
 	return following(t, p, d, change, nil)
 }
 
+// interpreter is the dynamic linker that a program asks for.
+func interpreter(t *testing.T, program string) string {
+	t.Helper()
+	file, err := elf.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	name, err := file.Section(".interp").Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimRight(string(name), "\x00")
+}
+
 // words is text with single blanks.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
@@ -104,6 +120,7 @@ func TestFollowCommand(t *testing.T) {
 		{"the same again", calls + " exec 100", add, "200"},
 		{"the same again at the same addresses", fixed + " exec 100", add, "200"},
 		{"the same again by a shell", `sh -c "exec ` + fixed + ` exec 10"`, add, "20"},
+		{"by the dynamic linker's name", interpreter(t, calls) + " " + calls + " add 6", `pid$target:calls:add:entry {@ = count();}`, "6"},
 		{"by a thread", opens + " execute 9 " + calls, add, "9"},
 		{"by a child", `sh -c "` + calls + ` add 5; ` + calls + ` fork 6; exec ` + calls + ` fork 7"`, add, "7"},
 		{"its instructions", `sh -c "exec ` + calls + ` add 3"`, `pid$target:calls:add:return {@["r"] = count();} pid$target:calls:add:0 {@["0"] = count();}`, "0 3 r 3"},

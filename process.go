@@ -195,8 +195,11 @@ func (p *Process) follow() error {
 	if err != nil {
 		return err
 	}
+	if err := t.WatchLibraries(); err != nil {
+		return errors.Join(err, t.Detach())
+	}
 	p.tracee = t
-	return t.WatchLibraries()
+	return nil
 }
 
 // stops tells of what follow is for.

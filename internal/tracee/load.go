@@ -81,23 +81,19 @@ func (t *Tracee) watch(starts bool) (bool, error) {
 	if program == nil {
 		return false, errors.Join(p.Unreadable...)
 	}
-	if len(p.Objects) == 1 || program.Foreign() != "" {
+	if program.Foreign() != "" {
 		return false, nil
 	}
-	var stop uprobe.Site
+	object, addr := program, program.Entry()
+	t.loaded = func() (bool, error) { return true, nil }
 	if linker, err := p.Linker(); err == nil {
-		t.loaded = linker.Loaded
-		stop, err = siteAt(linker.Object, linker.Notify.Addr)
-		if err != nil {
-			return false, err
-		}
-	} else if starts {
-		t.loaded = func() (bool, error) { return true, nil }
-		if stop, err = siteAt(program, program.Entry()); err != nil {
-			return false, err
-		}
-	} else {
+		object, addr, t.loaded = linker.Object, linker.Notify.Addr, linker.Loaded
+	} else if len(p.Objects) == 1 || !starts {
 		return false, nil
+	}
+	stop, err := siteAt(object, addr)
+	if err != nil {
+		return false, err
 	}
 	t.linker, err = uprobe.StopAt(t.PID, []uprobe.Site{stop})
 	return err == nil, err

@@ -25,12 +25,9 @@ type Linker struct {
 // tell when libraries are loaded.
 var ErrNoLinker = errors.New("no dynamic linker that tells when libraries are loaded")
 
-// Linker finds the dynamic linker of a process.
+// Linker finds the dynamic linker of a process, which may be its program.
 func (p *Process) Linker() (*Linker, error) {
 	for _, o := range p.Objects {
-		if o.Executable {
-			continue
-		}
 		l := &Linker{Object: o, pid: p.PID}
 		if !l.findDebug() {
 			continue
