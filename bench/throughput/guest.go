@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
+	"kinst/bench/internal/guest"
 	"kinst/bench/internal/peer"
-	"kinst/internal/isa"
 	"kinst/internal/kernel"
 	"kinst/internal/vm"
 )
@@ -59,109 +58,77 @@ func librariesOf(path string) ([]string, error) {
 	return files, nil
 }
 
-// inGuest compares the tools by probes on the first instructions of a function
-// of the kernel, and by one probe. It tells how fast kinst is with one on each of
-// its instructions.
+// inGuest compares the tools by one probe on a function of the kernel, and by one
+// on each of its instructions.
 func inGuest(kernel string) error {
-	offsets, err := firstInstructions()
+	sites, err := everySite()
 	if err != nil {
 		return err
 	}
 	fmt.Printf("%-12s one probe on vfs_read\n", kernel)
-	one := compare(kernel, guestTools(nil))
-	fmt.Printf("%-12s a probe on each of the first %d instructions of vfs_read\n", kernel, len(offsets))
-	several := compare(kernel, guestTools(offsets))
-	return errors.Join(one, several,
-		everyInstruction(kernel, kinstTool("kinst, every instruction", "kinst::vfs_read:", "regs[R_RIP]", 1)))
+	one := compareCalibrated(kernel, rounds, guestTools("kinst::vfs_read:0", []string{"kprobe:vfs_read"}))
+	fmt.Printf("%-12s a probe on each instruction of vfs_read\n", kernel)
+	// The others take long to put in so many.
+	every := compareCalibrated(kernel, 1, guestTools("kinst::vfs_read:", sites))
+	return errors.Join(one, every)
 }
 
-func kinstTool(name, probes, value string, each int) tool {
-	program := fmt.Sprintf(`%s /pid == $target/ {printf("%%d %%d\n", pid, %s);}`, probes, value)
-	return tool{name: name, read: true, each: each, args: func(file, load string) []string {
+// compareCalibrated compares tools when it has found out how many lines each is
+// due.
+func compareCalibrated(where string, rounds int, tools []tool) error {
+	for i := range tools {
+		if err := tools[i].calibrate(); err != nil {
+			return fmt.Errorf("%s: %w", where, err)
+		}
+		fmt.Printf("%-12s %-30s %14d lines for each read\n", where, tools[i].name, tools[i].each)
+	}
+	return compare(where, rounds, tools)
+}
+
+// calibrate finds out how many lines a tool writes for each read, and how many for
+// the reads that the load begins with, from two loads that are easy for it.
+func (t *tool) calibrate() error {
+	few, fewLines, err1 := once(*t, 5)
+	many, manyLines, err2 := once(*t, 15)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	t.each = (manyLines - fewLines) / max(many.events-few.events, 1)
+	t.extra = fewLines - t.each*few.events
+	if t.each < 1 || t.extra < 0 || manyLines != t.each*many.events+t.extra {
+		return fmt.Errorf("%s: %d reads make %d lines, and %d reads %d, which is not so many each", t.name, few.events, fewLines, many.events, manyLines)
+	}
+	return nil
+}
+
+// guestTools are those that are there, with a probe on what own describes to
+// kinst and others to bpftrace.
+func guestTools(own string, others []string) []tool {
+	program := own + ` /pid == $target/ {printf("%d %d\n", pid, regs[R_RDX]);}`
+	tools := []tool{{name: "kinst", read: true, args: func(file, load string) []string {
 		return []string{"/bin/kinst", "-q", "-o", file, "-n", program, "-c", load}
-	}}
-}
-
-// guestTools are those that are there, with probes at offsets of vfs_read, or
-// at its beginning if there are none.
-func guestTools(offsets []uint64) []tool {
-	own, others := []string{"kinst::vfs_read:0"}, []string{"kprobe:vfs_read"}
-	if offsets != nil {
-		own, others = nil, nil
-	}
-	for _, offset := range offsets {
-		own = append(own, fmt.Sprintf("kinst::vfs_read:%d", offset))
-		others = append(others, fmt.Sprintf("kprobe:vfs_read+%d", offset))
-	}
-	tools := []tool{kinstTool("kinst", strings.Join(own, ","), "regs[R_RDX]", len(own))}
+	}}}
 	if p, ok := peer.Bpftrace(); ok {
 		program := strings.Join(others, ",") + ` /pid == cpid/ {printf("%d %llu\n", pid, reg("dx"));}`
-		tools = append(tools, tool{p.Name, true, len(others), func(file, load string) []string {
+		tools = append(tools, tool{name: p.Name, read: true, args: func(file, load string) []string {
 			// It would look for the boundaries of instructions in a vmlinux file.
 			return []string{p.Path, "--unsafe", "-o", file, "-e", program, "-c", load}
-		}, []string{"BPFTRACE_PERF_RB_PAGES=1024"}})
+		}, env: []string{"BPFTRACE_PERF_RB_PAGES=1024"}})
 	}
 	return tools
 }
 
-// firstInstructions returns the offsets of the instructions of vfs_read that are
-// executed one after the other each time, behind the function tracer's nop.
-func firstInstructions() (offsets []uint64, err error) {
+// everySite describes the instructions of vfs_read that can be probed to
+// bpftrace.
+func everySite() (sites []string, err error) {
 	k, err := kernel.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer k.Close()
-	arch, err := isa.Native()
-	if err != nil {
-		return nil, err
+	found, err := guest.Sites(k, "vfs_read")
+	for _, site := range found {
+		sites = append(sites, fmt.Sprintf("kprobe:vfs_read+%d", site.Offset))
 	}
-	functions, err := k.Functions(kernel.VMLinux, "vfs_read")
-	if err != nil {
-		return nil, err
-	}
-	l, err := k.Listing(arch, functions[0])
-	if err != nil {
-		return nil, err
-	}
-	first := 0
-	for l.IsEntry(first) {
-		first++
-	}
-	for i, run := range l.Runs() {
-		if run == first && l.Unprobeable(i) == "" {
-			offsets = append(offsets, l.Insts[i].Addr-l.Function.Addr)
-		}
-	}
-	return offsets, nil
-}
-
-// everyInstruction prints how many lines a second come of a load that is slow
-// enough for its probes.
-func everyInstruction(where string, t tool) error {
-	dir, err := os.MkdirTemp("", "kinst-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	file, reported := filepath.Join(dir, "lines"), filepath.Join(dir, "load")
-	args := t.args(file, fmt.Sprintf("/bin/bench -load -read -rate 0 -report %s", reported))
-	out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s: %w: %s", t.name, err, out)
-	}
-	r, err := readReport(reported)
-	if err != nil {
-		return err
-	}
-	lines, err := countLines(file, r.pid, "")
-	if err != nil {
-		return err
-	}
-	loss := "no loss"
-	if len(out) > 0 {
-		loss = "with losses: " + strings.TrimSpace(string(out))
-	}
-	fmt.Printf("%-12s %-30s %14.0f %s\n", where, t.name, float64(lines)/r.elapsed.Seconds(), loss)
-	return nil
+	return sites, err
 }

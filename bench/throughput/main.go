@@ -2,7 +2,7 @@
 // line per event, with the same fields, through kinst and through what else
 // there is of bpftrace and Oracle's dtrace. First natively with a system call,
 // then in a guest of each kernel with a probe on vfs_read, and with one on each of
-// its first instructions. It fails when kinst does not reach twice the rate of the
+// its instructions. It fails when kinst does not reach twice the rate of the
 // better of the others.
 // Natively it also measures the memory that many records take, and the time that
 // an aggregation with many keys takes.
@@ -21,7 +21,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"kinst/bench/internal/peer"
@@ -61,7 +60,7 @@ func run(kinst string, native bool, kernels []string) error {
 	fmt.Printf("%-12s %-30s %14s\n", "where", "what", "events/s")
 	var errs []error
 	if native {
-		errs = append(errs, compare("native", nativeTools(kinst)), memory(kinst))
+		errs = append(errs, compare("native", rounds, nativeTools(kinst)), memory(kinst))
 	}
 	for _, kernel := range kernels {
 		errs = append(errs, compareInGuest(kernel, kinst))
@@ -74,6 +73,8 @@ type tool struct {
 	name string
 	read bool // the load reads
 	each int  // lines that an event of the load is due
+	// extra is lines that the load's start is due.
+	extra int
 	// args is the command that writes the lines to a file while the load runs.
 	args func(file, load string) []string
 	env  []string
@@ -87,9 +88,9 @@ func nativeTools(kinst string) []tool {
 	}}}
 	if p, ok := peer.Bpftrace(); ok {
 		const program = `tracepoint:syscalls:sys_enter_getppid {printf("%d %llu\n", pid, nsecs);}`
-		tools = append(tools, tool{p.Name, false, 1, func(file, load string) []string {
+		tools = append(tools, tool{name: p.Name, each: 1, args: func(file, load string) []string {
 			return p.Args("-o", file, "-e", program, "-c", load)
-		}, []string{"BPFTRACE_PERF_RB_PAGES=1024"}})
+		}, env: []string{"BPFTRACE_PERF_RB_PAGES=1024"}})
 	}
 	if p, ok := peer.DTrace(); ok {
 		tools = append(tools, tool{name: p.Name, each: 1, args: func(file, load string) []string {
@@ -99,12 +100,12 @@ func nativeTools(kinst string) []tool {
 	return tools
 }
 
-// rounds is how often each tool has its turn; the median counts.
+// rounds is how often each tool has its turn.
 const rounds = 5
 
-// compare prints what each tool reaches. They take turns, so that a busy machine
+// compare prints what each tool reaches in the median. They take turns, so that a busy machine
 // slows all.
-func compare(where string, tools []tool) error {
+func compare(where string, rounds int, tools []tool) error {
 	rates := make([][]float64, len(tools))
 	for range rounds {
 		for i, t := range tools {
@@ -167,39 +168,38 @@ func lossless(t tool) (float64, error) {
 // trial runs a tool with the load at a rate, 0 for as fast as it can, and
 // returns what the load achieved and whether events are missing in the file.
 func trial(t tool, rate float64) (achieved float64, lost bool, err error) {
+	r, lines, err := once(t, rate)
+	return r.rate() * float64(t.each), lines < r.events*t.each+t.extra, err
+}
+
+// once runs a tool with the load once and returns what the load achieved and how
+// many lines there are of it.
+func once(t tool, rate float64) (r report, lines int, err error) {
 	dir, err := os.MkdirTemp("", "kinst-bench-")
 	if err != nil {
-		return 0, false, err
+		return r, 0, err
 	}
 	defer os.RemoveAll(dir)
 	self, err := os.Executable()
 	if err != nil {
-		return 0, false, err
+		return r, 0, err
 	}
-	file, report := filepath.Join(dir, "lines"), filepath.Join(dir, "load")
-	load := fmt.Sprintf("%s -load -read=%v -rate %.0f -report %s", self, t.read, rate, report)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	file, reported := filepath.Join(dir, "lines"), filepath.Join(dir, "load")
+	load := fmt.Sprintf("%s -load -read=%v -rate %.0f -report %s", self, t.read, rate, reported)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	args := t.args(file, load)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), t.env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return 0, false, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, out)
+		return r, 0, fmt.Errorf("%s: %w: %s", t.name, err, out)
 	}
-	r, err := readReport(report)
-	if err != nil {
-		return 0, false, err
+	if r, err = readReport(reported); err != nil {
+		return r, 0, err
 	}
-	last := ""
-	if t.read {
-		last = " 7"
-	}
-	lines, err := countLines(file, r.pid, last)
-	if err != nil {
-		return 0, false, err
-	}
+	lines, err = countLines(file, r.pid)
 	if os.Getenv("KINST_BENCH_TRIALS") != "" {
 		fmt.Fprintf(os.Stderr, "%s: asked for %.0f/s: %d events at %.0f/s, %d lines\n", t.name, rate, r.events, r.rate(), lines)
 	}
-	return r.rate() * float64(t.each), lines != r.events*t.each, nil
+	return r, lines, err
 }
