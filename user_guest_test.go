@@ -35,13 +35,14 @@ func TestUserGuestCounts(t *testing.T) {
 		for args in 'add 70' 'threads 500' 'fork 100'; do
 			kinst -q -n 'pid$target:a.out:add:entry {@e = count();} pid$target:a.out:add:return {@r = count();}' -c "/calls $args"
 		done
+		kinst -Z -q -n 'pid$target:a.out:add:entry {@ = count();}' -c '/bin/sh -c "exec /calls add 30"'
 		/hazards /untraced
 		kinst -q -n 'pid$target:a.out::entry,pid$target:a.out::return,pid$target:a.out:main: {@ = count();}' -c '/hazards /traced' >/dev/null
 		cmp /untraced /traced && echo unharmed
 		kinst -q -n 'demo$target:::step-taken {@ = sum(arg2);} demo$target:::twice {@n = count();}' -c /static && echo semaphores
 		mkdir -p /t && mount -t tracefs t /t && cat /t/uprobe_events
 	`, func(t *testing.T, r vmtest.Result) {
-		want := "70 70 2000 2000 100 100 unharmed 6 6 semaphores"
+		want := "70 70 2000 2000 100 100 30 unharmed 6 6 semaphores"
 		if got := strings.Join(strings.Fields(r.Stdout), " "); got != want {
 			t.Errorf("got %q, want %q\n%s", got, want, r.Stderr)
 		}
