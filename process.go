@@ -61,7 +61,7 @@ func startCommand(command string) (*Process, error) {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &unix.SysProcAttr{Ptrace: true}
+	cmd.SysProcAttr = new(unix.SysProcAttr)
 	if os.Geteuid() == 0 {
 		if cmd.SysProcAttr.Credential, err = sudoCaller(os.Getenv); err != nil {
 			return nil, err

@@ -47,7 +47,7 @@ func flowOf(p *record.Probe) (kind flowKind, arrow string) {
 func (c *Consumer) flowEvent(e event) error {
 	if p := c.flow.pending; p != nil {
 		c.flow.pending = nil
-		sameFiring := p.probe == e.probe && p.clause != e.clause
+		sameFiring := p.index == e.index && p.clause != e.clause
 		if err := c.printFlow(*p, sameFiring); err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (c *Consumer) printFlow(e event, more bool) error {
 	f := &c.flow
 	kind, arrow := flowOf(e.probe)
 	switch {
-	case kind == flowEntry && f.last != nil && f.last.probe == e.probe && f.last.clause != e.clause,
+	case kind == flowEntry && f.last != nil && f.last.index == e.index && f.last.clause != e.clause,
 		kind == flowReturn && more:
 		kind, arrow = flowNone, "| "
 	}
@@ -87,7 +87,7 @@ func (c *Consumer) printFlow(e event, more bool) error {
 	if kind == flowEntry {
 		f.indent += 2
 	}
-	f.last = &event{probe: e.probe, clause: e.clause}
+	f.last = &event{index: e.index, clause: e.clause}
 	return c.print(e, arrow, indent)
 }
 

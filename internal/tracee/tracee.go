@@ -57,6 +57,10 @@ func newTracee() *Tracee {
 // Start starts a command that is held before its first instruction. It dies with
 // this process until it is Run.
 func Start(cmd *exec.Cmd) (*Tracee, error) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = new(unix.SysProcAttr)
+	}
+	cmd.SysProcAttr.Ptrace = true
 	t := newTracee()
 	return t, t.open(func() error { return t.start(cmd) })
 }
