@@ -24,9 +24,7 @@ func (t *Tracee) Load(ctx context.Context) error {
 }
 
 func (t *Tracee) load(ctx context.Context) error {
-	if err := t.closeLinker(); err != nil { // of the program before
-		return err
-	}
+	t.dropLinker() // of the program before
 	at, err := t.watch(true)
 	if err != nil || !at {
 		return err

@@ -25,8 +25,9 @@ type Tracee struct {
 	stops  chan Stop
 	status unix.WaitStatus
 
-	linker *uprobe.Group // stops the process when libraries are loaded
-	loaded func() (bool, error)
+	linker  *uprobe.Group  // stops the process when libraries are loaded
+	closing []<-chan error // former ones that are being closed
+	loaded  func() (bool, error)
 
 	// The tracing goroutine's own.
 	threads map[int]bool        // that are traced, by their IDs
@@ -272,14 +273,15 @@ func (t *Tracee) Resume(s Stop) error {
 
 // Ignore lets all threads go on that are held, and holds none any more.
 func (t *Tracee) Ignore() error {
-	return errors.Join(t.closeLinker(), ignoreEnd(t.call(func() error {
+	t.dropLinker()
+	return ignoreEnd(t.call(func() error {
 		t.ignore = true
 		var errs []error
 		for tid := range t.held {
 			errs = append(errs, t.resume(tid))
 		}
 		return errors.Join(errs...)
-	})))
+	}))
 }
 
 // Detach stops tracing, and the process goes on.
@@ -306,11 +308,26 @@ func ignoreEnd(err error) error {
 	return err
 }
 
-func (t *Tracee) closeLinker() error {
+// dropLinker begins to close what stops the process, which waits for a grace
+// period of RCU. Until that is over the process may be stopped once more.
+func (t *Tracee) dropLinker() {
 	group := t.linker
 	t.linker = nil
 	if group == nil {
-		return nil
+		return
 	}
-	return group.Close()
+	closed := make(chan error, 1)
+	go func() { closed <- group.Close() }()
+	t.closing = append(t.closing, closed)
+}
+
+// closeLinker has the process not be stopped any more.
+func (t *Tracee) closeLinker() error {
+	t.dropLinker()
+	var errs []error
+	for _, closed := range t.closing {
+		errs = append(errs, <-closed)
+	}
+	t.closing = nil
+	return errors.Join(errs...)
 }
