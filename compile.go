@@ -206,8 +206,11 @@ func (s *Session) setPragma(pragma *syntax.Pragma) error {
 	return nil
 }
 
-// isType reports whether the kernel has a type of that name.
+// isType reports whether the kernel or the library has a type of that name.
 func (s *Session) isType(name string) bool {
+	if types.IsLibraryType(name) {
+		return true
+	}
 	spec, err := s.kernel.BTF()
 	if err != nil {
 		return false

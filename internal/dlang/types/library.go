@@ -45,6 +45,12 @@ var definitions = sync.OnceValue(func() map[string]string {
 	return m
 })
 
+// IsLibraryType reports whether the library defines a type of that name. It does
+// not look at names that do not end as the library's do.
+func IsLibraryType(name string) bool {
+	return strings.HasSuffix(name, "_t") && definitions()[name] != ""
+}
+
 func libraryFile(name string) *syntax.File {
 	text, err := libraryFiles.ReadFile("library/" + name)
 	if err != nil {

@@ -137,7 +137,7 @@ var predefined = func() map[string]*Type {
 		"intptr_t ssize_t":            TypeLong,
 		"uint8_t u8 __u8 uchar_t":     basic["unsigned char"],
 		"uint16_t u16 __u16 ushort_t": basic["unsigned short"],
-		"u32 __u32":                   TypeUint,
+		"u32 __u32 ipaddr_t":          TypeUint,
 		"u64 __u64 u_longlong_t":      basic["unsigned long long"],
 		"ulong_t":                     TypeUlong,
 		"zoneid_t taskid_t projid_t":  TypeInt,

@@ -93,3 +93,6 @@ BEGIN { this->a = curthread->real_parent->cred->uid; trace(this->a.val == curthr
 
 BEGIN { curcpu; (curcpu); *curcpu; this->c = *curcpu; trace(this->c.cpu_id == cpu); trace((*curcpu).cpu_id == cpu); trace(sizeof(*curcpu)); }
 = 1 1 12
+
+BEGIN { trace(sizeof (psinfo_t) == sizeof (*curpsinfo)); trace(sizeof (cpuinfo_t)); trace(((psinfo_t *)0) == NULL); this->a = (ipaddr_t *)alloca(4); *this->a = htonl(0x7f000001); trace(inet_ntoa(this->a)); }
+= 1 12 1 "127.0.0.1"
