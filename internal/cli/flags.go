@@ -68,9 +68,9 @@ func (t *tracer) addFlags(f *pflag.FlagSet) {
 	toggle(&t.rewrite, "desugar", "d", "print the program as the compiler rewrites it")
 
 	group = groupProcesses
-	f.StringArrayVarP(&t.command, "command", "c", nil, "run `CMD` once all probes are in, and trace until it ends; $target is its ID")
+	f.VarP(&processFlag{t, kinst.StartCommand, "CMD"}, "command", "c", "run `CMD` once all probes are in, and trace until it ends; $target is its ID")
 	annotate(f.Lookup("command"))
-	f.StringArrayVarP(&t.pids, "pid", "p", nil, "trace until the process `PID` ends; $target is it")
+	f.VarP(&processFlag{t, grabProcess, "PID"}, "pid", "p", "trace until the process `PID` ends; $target is it")
 	annotate(f.Lookup("pid"))
 
 	group = groupOutput
@@ -94,6 +94,21 @@ func (t *tracer) addFlags(f *pflag.FlagSet) {
 		flag.NoOptDefVal = "true"
 		flag.Hidden = true
 	}
+}
+
+// processFlag asks for a process: $target is the first that the command line
+// asks for, in either way.
+type processFlag struct {
+	t     *tracer
+	begin func(text string) (*kinst.Process, error)
+	arg   string
+}
+
+func (f *processFlag) String() string { return "" }
+func (f *processFlag) Type() string   { return f.arg }
+func (f *processFlag) Set(text string) error {
+	f.t.begin = append(f.t.begin, func() (*kinst.Process, error) { return f.begin(text) })
+	return nil
 }
 
 // A sourceFlag appends a piece of D to the tracer's, in the order in which

@@ -29,9 +29,8 @@ type tracer struct {
 	version bool
 	verbose bool
 	output  string
-	command []string
-	pids    []string
-	refusal error // why a flag cannot be obeyed
+	begin   []func() (*kinst.Process, error) // what -c and -p ask for, in their order
+	refusal error                            // why a flag cannot be obeyed
 
 	processes []*kinst.Process
 	session   *kinst.Session
@@ -214,25 +213,22 @@ func (t *tracer) readScripts(stdin io.Reader) error {
 }
 
 func (t *tracer) startProcesses() error {
-	for _, command := range t.command {
-		p, err := kinst.StartCommand(command)
-		if err != nil {
-			return err
-		}
-		t.processes = append(t.processes, p)
-	}
-	for _, text := range t.pids {
-		pid, err := strconv.Atoi(text)
-		if err != nil || pid <= 0 {
-			return fmt.Errorf("invalid pid: %s", text)
-		}
-		p, err := kinst.GrabProcess(pid)
+	for _, begin := range t.begin {
+		p, err := begin()
 		if err != nil {
 			return err
 		}
 		t.processes = append(t.processes, p)
 	}
 	return nil
+}
+
+func grabProcess(text string) (*kinst.Process, error) {
+	pid, err := strconv.Atoi(text)
+	if err != nil || pid <= 0 {
+		return nil, fmt.Errorf("invalid pid: %s", text)
+	}
+	return kinst.GrabProcess(pid)
 }
 
 // withOutput calls f with the file of -o, to append to it, or with the
