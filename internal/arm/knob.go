@@ -89,7 +89,10 @@ func (k *knobs) turn(which ...knob) (back func()) {
 func (k *knobs) hold(which []knob) (held []knob) {
 	_ = withState(k.dir, func(s *state, save func() error) error {
 		for _, n := range which {
-			if ok, err := k.add(s, n, save); ok && err == nil {
+			switch ok, err := k.add(s, n, save); {
+			case err != nil:
+				_ = k.drop(s, n)
+			case ok:
 				held = append(held, n)
 			}
 		}
@@ -125,18 +128,23 @@ func (k *knobs) release(which []knob) error {
 	return withState(k.dir, func(s *state, _ func() error) error {
 		var errs []error
 		for _, n := range which {
-			t := s.Knobs[n.path]
-			if t == nil {
-				continue
-			}
-			if i := slices.Index(t.Holders, k.owner); i >= 0 {
-				t.Holders = slices.Delete(t.Holders, i, i+1)
-			}
-			_, err := s.restore(k.owner.NS, n.path)
-			errs = append(errs, err)
+			errs = append(errs, k.drop(s, n))
 		}
 		return errors.Join(errs...)
 	})
+}
+
+// drop makes the owner a holder of a knob no more.
+func (k *knobs) drop(s *state, n knob) error {
+	t := s.Knobs[n.path]
+	if t == nil {
+		return nil
+	}
+	if i := slices.Index(t.Holders, k.owner); i >= 0 {
+		t.Holders = slices.Delete(t.Holders, i, i+1)
+	}
+	_, err := s.restore(k.owner.NS, n.path)
+	return err
 }
 
 // restore turns a knob back where none of its holders lives any more, and

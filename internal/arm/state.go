@@ -98,11 +98,14 @@ func (s *state) write(file string) error {
 	if err != nil || bytes.Equal(text, s.written) {
 		return err
 	}
-	s.written = text
 	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(file+".new", file)
+	if err := os.Rename(file+".new", file); err != nil {
+		return err
+	}
+	s.written = text
+	return nil
 }
 
 func readKnob(path string) (string, error) {
