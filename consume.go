@@ -62,9 +62,7 @@ func (s *Session) Consume(ctx context.Context, out io.Writer) (status int, err e
 	defer s.unfollow()
 	s.wakeForStops(r.rings.Wake)
 	for ctx.Err() == nil && !isClosed(ended) && !r.exited() {
-		if err := r.followProcesses(ctx); err != nil {
-			return 0, err
-		}
+		r.followProcesses(ctx)
 		if err := r.round(); err != nil {
 			return 0, err
 		}

@@ -96,7 +96,7 @@ func (s *Session) wakeForStops(wake func()) {
 
 // followProcesses looks for new probes in the processes that are held, and lets
 // them go on. Why it cannot have them is told.
-func (r *reader) followProcesses(ctx context.Context) error {
+func (r *reader) followProcesses(ctx context.Context) {
 	for _, p := range r.session.followed {
 		for held := true; held; {
 			select {
@@ -105,16 +105,12 @@ func (r *reader) followProcesses(ctx context.Context) error {
 				if err != nil && !errors.Is(err, tracee.ErrEnded) && !errors.Is(err, userland.ErrNoProcess) && ctx.Err() == nil {
 					r.refuse(fmt.Sprintf("what process %d has executed or loaded is not traced: %v", p.PID, err))
 				}
-				if err := r.consumer.Extend(r.session.table()); err != nil {
-					return err
-				}
 				_ = p.tracee.Resume(stop) // unless it has been killed
 			default:
 				held = false
 			}
 		}
 	}
-	return nil
 }
 
 // follow looks for new probes in a process that is held.
@@ -148,7 +144,9 @@ func (r *reader) follow(ctx context.Context, p *Process, stop tracee.Stop) error
 	if len(units) == 0 {
 		return refused
 	}
-	return errors.Join(refused, s.extend(ctx, units))
+	err = s.extend(ctx, units)
+	// Some of them may fire also where others could not be had.
+	return errors.Join(refused, err, r.consumer.Extend(s.table()))
 }
 
 // retire disarms the probes in objects that are gone.
@@ -190,8 +188,9 @@ func (s *Session) newUnits(ctx context.Context, p *Process) ([]*codegen.Unit, er
 		}
 	}
 	units := found.units(f.checked)
+	first := uint32(len(s.table()))
 	for _, u := range units {
-		u.First += uint32(len(s.table()))
+		u.First += first
 	}
 	return units, errors.Join(refused...)
 }

@@ -44,12 +44,10 @@ func New(arch *isa.Arch, store *userland.Store, settle func(pid int) error) *Pro
 // Name returns "pid*".
 func (*Provider) Name() string { return prefix + "*" }
 
-// A process is one whose probes are asked for. Its objects are those that are
-// new since it was last looked at.
+// A process is one whose probes are asked for.
 type process struct {
-	*userland.Process
-	seen     []*userland.Object // all so far, where they are
-	name     string             // of the provider: pid123
+	usersites.Process
+	name     string // of the provider: pid123
 	contexts map[kind]*provider.Context
 	probes   map[key]*provider.Probe
 }
@@ -106,8 +104,7 @@ func (p *Provider) process(pid int) (*process, error) {
 		return nil, fmt.Errorf("process %d: %s", pid, program.Foreign())
 	}
 	known := &process{
-		Process:  mapped,
-		seen:     mapped.Objects,
+		Process:  usersites.NewProcess(mapped),
 		name:     prefix + strconv.Itoa(pid),
 		contexts: map[kind]*provider.Context{entry: usersites.Context(), exit: usersites.Context(), instruction: usersites.Context()},
 		probes:   make(map[key]*provider.Probe),
@@ -120,17 +117,11 @@ func (p *Provider) process(pid int) (*process, error) {
 
 // Renew implements usersites.Provider.
 func (p *Provider) Renew(m *userland.Process, executed bool) bool {
-	known := p.processes[m.PID]
-	switch {
-	case executed:
-		delete(p.processes, m.PID)
-		return true
-	case known == nil:
-		return false
-	}
-	known.Process, known.seen = usersites.Fresh(known.seen, m)
-	clear(known.probes)
-	return len(known.Objects) > 0
+	return usersites.Renew(p.processes, m, executed, func(known *process) bool {
+		known.Look(m)
+		clear(known.probes)
+		return len(known.Objects) > 0
+	})
 }
 
 // probe returns the probe of a kind that fires at addresses of a function. The

@@ -41,8 +41,7 @@ func (*Provider) Name() string { return "*[0-9]" }
 // process is the static probes of a process, in the objects that are new since
 // it was last looked at.
 type process struct {
-	*userland.Process
-	seen     []*userland.Object  // all objects so far, where they are
+	usersites.Process
 	contexts []*provider.Context // one for each way to find the arguments
 	probes   []*provider.Probe
 	notes    []string
@@ -113,7 +112,7 @@ func (p *Provider) process(pid int) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	proc := &process{Process: mapped, seen: mapped.Objects}
+	proc := &process{Process: usersites.NewProcess(mapped)}
 	p.find(proc)
 	p.processes[pid] = proc
 	return proc, nil
@@ -143,17 +142,11 @@ func (p *Provider) find(proc *process) {
 
 // Renew implements usersites.Provider.
 func (p *Provider) Renew(m *userland.Process, executed bool) bool {
-	known := p.processes[m.PID]
-	switch {
-	case executed:
-		delete(p.processes, m.PID)
-		return true
-	case known == nil:
-		return false
-	}
-	known.Process, known.seen = usersites.Fresh(known.seen, m)
-	p.find(known)
-	return len(known.probes) > 0
+	return usersites.Renew(p.processes, m, executed, func(known *process) bool {
+		known.Look(m)
+		p.find(known)
+		return len(known.probes) > 0
+	})
 }
 
 func (p *process) note(o *userland.Object, err error) {

@@ -32,17 +32,40 @@ type Armed interface {
 	Retire(gone func(pid int, o *userland.Object) bool) error
 }
 
-// Fresh returns a process as it is now with those objects only that it did not
-// have before, and all that it has had and has not moved since.
-func Fresh(seen []*userland.Object, m *userland.Process) (fresh *userland.Process, all []*userland.Object) {
-	fresh = &userland.Process{PID: m.PID, Unreadable: m.Unreadable}
-	now := &userland.Process{Objects: slices.DeleteFunc(slices.Clone(seen), m.Moved)}
+// A Process is one that may change. Its objects are those that are new since it
+// was last looked at.
+type Process struct {
+	*userland.Process
+	seen []*userland.Object // all so far, where they are
+}
+
+// NewProcess returns a process of which all objects are new.
+func NewProcess(m *userland.Process) Process { return Process{m, m.Objects} }
+
+// Look makes it the process as it is now.
+func (p *Process) Look(m *userland.Process) {
+	fresh := &userland.Process{PID: m.PID, Unreadable: m.Unreadable}
+	old := &userland.Process{Objects: slices.DeleteFunc(slices.Clone(p.seen), m.Moved)}
 	for _, o := range m.Objects {
-		if !now.Has(o) {
+		if !old.Has(o) {
 			fresh.Objects = append(fresh.Objects, o)
 		}
 	}
-	return fresh, append(now.Objects, fresh.Objects...)
+	p.Process, p.seen = fresh, append(old.Objects, fresh.Objects...)
+}
+
+// Renew is Provider.Renew of a provider that knows processes by their IDs: one
+// that has executed a program is forgotten, another looked at again by look.
+func Renew[P any](processes map[int]*P, m *userland.Process, executed bool, look func(*P) (probes bool)) bool {
+	known := processes[m.PID]
+	switch {
+	case executed:
+		delete(processes, m.PID)
+		return true
+	case known == nil:
+		return false
+	}
+	return look(known)
 }
 
 // A Target is what must be armed for a probe: it is the probe's Target.
