@@ -27,7 +27,7 @@ type checker struct {
 	scopes   []map[string]Expr // names of inlines' and translators' parameters
 
 	libraries []string // files of the library that have been read
-	inLibrary int      // is reading one
+	inLibrary int      // is reading one, or checking what one says
 
 	sources int // clauses of the source so far
 	clause  clauseState
@@ -69,6 +69,10 @@ func newChecker(env *Env) *checker {
 
 // bailout is what fail panics with, and try recovers from.
 type bailout struct{}
+
+// system reports whether what is checked is not the program's own: the library's,
+// or the meaning of a built-in name. The program's types are nothing to it.
+func (c *checker) system() bool { return c.inLibrary > 0 || c.clause.native > 0 }
 
 // fail adds a diagnosis and gives up the statement or declaration.
 func (c *checker) fail(pos syntax.Pos, tag, format string, args ...any) {

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -22,6 +23,15 @@ var derived = &Context{
 
 func checkIn(t *testing.T, c *Context, d string) (*Program, error) {
 	t.Helper()
+	kernel, err := btf.LoadKernelSpec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checkWith(t, c, d, kernel)
+}
+
+func checkWith(t *testing.T, c *Context, d string, kernel *btf.Spec) (*Program, error) {
+	t.Helper()
 	f, err := syntax.Parse(&syntax.Source{Name: "test.d", Text: d}, &syntax.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +43,7 @@ func checkIn(t *testing.T, c *Context, d string) (*Program, error) {
 	return Check([]*syntax.File{f}, &Env{
 		Contexts: func(*syntax.Clause) []*Context { return []*Context{c} },
 		Arch:     arch,
-		BTF:      func(string) (*btf.Spec, error) { return btf.LoadKernelSpec() },
+		BTF:      func(string) (*btf.Spec, error) { return kernel, nil },
 	})
 }
 
@@ -89,4 +99,47 @@ func TestDerivedThatDoesNotFit(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "failed to resolve args[0] for this kernel") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestWhereDefinitionsFail is where the program uses what the library or an
+// argument's meaning defines.
+func TestWhereDefinitionsFail(t *testing.T) {
+	c := &Context{Args: []Arg{{Means: "xlate <psinfo_t *>((struct task_struct *)arg0)"}, {Means: "nosuch + 1"}}}
+	small := smallKernel(t)
+	for _, test := range []struct{ d, want string }{
+		{"BEGIN {\n trace(args[0]->pr_pid +\n args[0]->pr_nlwp); }",
+			"test.d:3: failed to resolve member pr_nlwp of psinfo_t for this kernel: signal is not a member of struct task_struct"},
+		{"BEGIN {\n this->p =\n *args[0]; }",
+			"test.d:3: failed to resolve member pr_nlwp of psinfo_t for this kernel: signal is not a member of struct task_struct"},
+		{"BEGIN {\n\n trace(args[0]); }", "test.d:3: the output of a translator can only be used through its members"},
+		{"BEGIN {\n\n trace(args[0], 1); }", "test.d:3: trace( ) prototype mismatch: 2 args passed, 1 expected"},
+		{"BEGIN {\n\n trace(args[1]); }", "test.d:3: failed to resolve args[1] for this kernel: failed to resolve nosuch: Unknown variable name"},
+		{"BEGIN {\n\n trace(ppid); }", "test.d:3: failed to resolve ppid for this kernel: real_parent is not a member of struct task_struct"},
+	} {
+		_, err := checkWith(t, c, test.d, small)
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%q: %v, want %s", test.d, err, test.want)
+		}
+	}
+}
+
+// smallKernel is the types of a kernel whose tasks have nothing but a tgid.
+func smallKernel(t *testing.T) *btf.Spec {
+	t.Helper()
+	number := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}
+	builder, err := btf.NewBuilder([]btf.Type{
+		&btf.Struct{Name: "task_struct", Size: 4, Members: []btf.Member{{Name: "tgid", Type: number}}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := builder.Marshal(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := btf.LoadSpecFromReader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
 }

@@ -90,6 +90,10 @@ func (c *checker) whatIs(name string) string {
 	switch {
 	case c.inlines[name] != nil:
 		return "inline"
+	case c.enums[name] != nil:
+		return "enumerator"
+	case c.typedefs[name] != nil || predefined[name] != nil:
+		return "type"
 	case builtinByName[name] != nil || name == "args" || name == "regs" || name == "uregs":
 		return "built-in variable"
 	case actions[name] != nil:
@@ -100,6 +104,12 @@ func (c *checker) whatIs(name string) string {
 		return "aggregating function"
 	case c.vars[syntax.Global][name] != nil:
 		return "variable"
+	case c.inLibrary > 0:
+		return ""
+	case IsLibraryType(name):
+		return "type"
+	case definitions()[name] != "":
+		return "inline"
 	}
 	return ""
 }
@@ -135,11 +145,16 @@ func (c *checker) typeDecl(d *syntax.TypeDecl) {
 	if d.Name == "" {
 		return
 	}
-	if old := c.typedefs[d.Name]; old != nil && !Compatible(old, t) {
-		c.fail(d.At, "D_DECL_TYPERED", "type redeclared: %s", d.Name)
+	if c.inLibrary == 0 {
+		c.fromLibrary(d.Name)
 	}
-	if basicOrPredefined := predefined[d.Name]; basicOrPredefined != nil && !Compatible(basicOrPredefined, t) {
-		c.fail(d.At, "D_DECL_TYPERED", "type redeclared: %s", d.Name)
+	if what := c.whatIs(d.Name); what != "" && what != "type" {
+		c.fail(d.At, "D_DECL_IDRED", "identifier redeclared: %s is %s", d.Name, article(what))
+	}
+	for _, old := range []*Type{c.typedefs[d.Name], predefined[d.Name]} {
+		if old != nil && !Compatible(old, t) {
+			c.fail(d.At, "D_DECL_TYPERED", "type redeclared: %s\n\t current: %s\n\tprevious: %s", d.Name, t, old.Elem)
+		}
 	}
 	c.typedefs[d.Name] = typedef(d.Name, t)
 }
@@ -150,7 +165,10 @@ type inline struct {
 	typ    *Type
 	params []inlineParam
 	array  bool // has parameters: name[...]
-	value  Expr
+	value  Expr // nil while it is checked, and if it is wrong
+
+	checking bool
+	own      bool // of the program: the library does not see it
 }
 
 type inlineParam struct {
@@ -159,7 +177,7 @@ type inlineParam struct {
 }
 
 func (c *checker) inlineDecl(d *syntax.InlineDecl) {
-	in := &inline{name: d.Name, typ: c.typeExpr(d.Type), array: d.Params != nil}
+	in := &inline{name: d.Name, typ: c.typeExpr(d.Type), array: d.Params != nil, own: !c.system()}
 	if in.typ.IsVoid() {
 		c.fail(d.At, "D_DECL_VOIDOBJ", "cannot declare void inline: %s", d.Name)
 	}
@@ -176,13 +194,30 @@ func (c *checker) inlineDecl(d *syntax.InlineDecl) {
 			scope[p.Name] = &Bound{node{p.At, param.typ}, param.binding}
 		}
 	}
-	c.within(scope, func() { in.value = c.output(d.Value) })
-	if !c.assignable(in.typ, in.value) {
-		c.fail(d.At, "D_OP_INCOMPAT", "inline %s definition uses incompatible types: \"%s\" = \"%s\"",
-			d.Name, in.typ, c.typeName(in.value))
-	}
-	in.value = c.convertTo(in.value, in.typ)
 	c.inlines[d.Name] = in
+	in.checking = true
+	defer func() { in.checking = false }()
+	var value Expr
+	c.within(scope, func() { value = c.output(d.Value) })
+	if !c.assignable(in.typ, value) {
+		c.fail(d.At, "D_OP_INCOMPAT", "inline %s definition uses incompatible types: \"%s\" = \"%s\"",
+			d.Name, in.typ, c.typeName(value))
+	}
+	in.value = c.convertTo(value, in.typ)
+	if v, ok := in.value.(*VarRef); ok {
+		in.value = retype(v, v.T) // which nobody can assign to
+	}
+}
+
+// usable says that an inline has a value. Of one that has none because it is
+// wrong nothing more is said.
+func (c *checker) usable(at syntax.Pos, in *inline) {
+	switch {
+	case in.checking:
+		c.fail(at, "D_IDENT_UNDEF", "failed to resolve %s: an inline may not use itself", in.name)
+	case in.value == nil:
+		panic(bailout{})
+	}
 }
 
 // within checks something with more names in scope.
@@ -197,6 +232,7 @@ type translator struct {
 	out, in *Type
 	binding *Binding
 	members map[string]*translation
+	library bool
 }
 
 // A translation is how a translator makes a member. Those of the library are
@@ -206,10 +242,14 @@ type translation struct {
 	member Member
 	inits  []*syntax.MemberInit
 	value  Expr // nil as long as it is not checked
+	failed bool // the program's definition is wrong
 }
 
 func (c *checker) translatorDecl(d *syntax.TranslatorDecl) {
-	x := &translator{out: c.typeExpr(d.Out), in: c.typeExpr(d.In), binding: &Binding{d.Param}, members: make(map[string]*translation)}
+	x := &translator{
+		out: c.typeExpr(d.Out), in: c.typeExpr(d.In), binding: &Binding{d.Param},
+		members: make(map[string]*translation), library: c.inLibrary > 0,
+	}
 	c.checkObject(d.At, x.in, d.Param)
 	switch {
 	case x.out.Base().Incomplete:
@@ -232,32 +272,50 @@ func (c *checker) translatorMember(x *translator, m *syntax.MemberInit) {
 		c.fail(m.At, "D_XLATE_MEMB", "translator member %s is not a member of %s", m.Name, x.out)
 	}
 	tr := x.members[m.Name]
-	if tr == nil || c.inLibrary == 0 {
+	if tr != nil && !x.library {
+		c.fail(m.At, "D_XLATE_MEMB", "translator member %s has already been defined", m.Name)
+	}
+	if tr == nil {
 		tr = &translation{member: member}
 		x.members[m.Name] = tr
 	}
 	tr.inits = append(tr.inits, m)
-	if c.inLibrary == 0 {
-		c.translate(x, tr)
+	if !x.library {
+		tr.failed = true
+		tr.value = c.initValue(x, tr, m)
+		tr.failed = false
 	}
 }
 
-// translate checks how a member is made, once.
-func (c *checker) translate(x *translator, tr *translation) Expr {
+// initValue checks one definition of a member.
+func (c *checker) initValue(x *translator, tr *translation, m *syntax.MemberInit) (value Expr) {
+	scope := map[string]Expr{x.binding.Name: &Bound{node{m.At, x.in}, x.binding}}
+	c.within(scope, func() { value = c.memberValue(tr.member, m) })
+	return value
+}
+
+// translate is how a member is made. What is wrong with one of the library is
+// said of its use; of one that the program gets wrong nothing more is said.
+func (c *checker) translate(at syntax.Pos, x *translator, tr *translation) Expr {
+	if tr.failed {
+		panic(bailout{})
+	}
 	if tr.value != nil {
 		return tr.value
 	}
-	scope := map[string]Expr{x.binding.Name: &Bound{node{tr.inits[0].At, x.in}, x.binding}}
 	before := len(c.errors)
+	c.inLibrary++
+	defer func() { c.inLibrary-- }()
 	for _, m := range tr.inits {
-		ok := c.try(func() { c.within(scope, func() { tr.value = c.memberValue(tr.member, m) }) })
-		if ok {
+		if c.try(func() { tr.value = c.initValue(x, tr, m) }) {
 			c.errors = c.errors[:before]
 			return tr.value
 		}
 	}
-	c.errors = c.errors[:before+1] // what was wrong with the first definition
-	panic(bailout{})
+	why := c.errors[before] // with the first definition
+	c.errors = c.errors[:before]
+	c.fail(at, why.Tag, "failed to resolve member %s of %s for this kernel: %s", tr.member.Name, x.out, why.Msg)
+	return nil
 }
 
 func (c *checker) memberValue(member Member, m *syntax.MemberInit) Expr {

@@ -2,6 +2,7 @@ package types
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"kinst/internal/dlang/syntax"
@@ -28,11 +29,7 @@ func (c *checker) output(x syntax.Expr) Expr {
 	case *syntax.StringLit:
 		return &Str{node: node{x.At, c.str}, Value: x.Value}
 	case *syntax.Ident:
-		e := c.ident(x)
-		if xl, ok := e.(*xlated); ok {
-			return &xlated{node{x.At, xl.T}, xl.translator, xl.value}
-		}
-		return e
+		return placed(c.ident(x), x.At)
 	case *syntax.ScopedIdent:
 		return c.scopedIdent(x)
 	case *syntax.SymbolRef:
@@ -67,6 +64,22 @@ func (c *checker) output(x syntax.Expr) Expr {
 		return c.xlate(x)
 	}
 	panic(fmt.Sprintf("types: unknown expression %T", x))
+}
+
+// placed is an expression where the program has it: not where an inline or the
+// meaning of a built-in name is written.
+func placed(x Expr, at syntax.Pos) Expr {
+	if x.Pos() == at {
+		return x
+	}
+	v := reflect.New(reflect.TypeOf(x).Elem())
+	v.Elem().Set(reflect.ValueOf(x).Elem())
+	out := v.Interface().(interface {
+		Expr
+		place(syntax.Pos)
+	})
+	out.place(at)
+	return out
 }
 
 // value checks an expression whose value is needed.
@@ -114,24 +127,26 @@ func (c *checker) ident(x *syntax.Ident) Expr {
 	if e := c.lookup(x.At, x.Name); e != nil {
 		return e
 	}
-	c.unknown(x.At, x.Name)
-	return c.lookup(x.At, x.Name)
+	return c.unknown(x.At, x.Name)
 }
 
-// lookup finds what a name stands for, or nil.
+// lookup finds what a name stands for, or nil. What the program defines is
+// nothing to the library.
 func (c *checker) lookup(at syntax.Pos, name string) Expr {
 	for i := len(c.scopes) - 1; i >= 0; i-- {
 		if b, ok := c.scopes[i][name].(*Bound); ok {
 			return &Bound{node{at, b.T}, b.Binding}
 		}
 	}
-	if in := c.inlines[name]; in != nil {
+	own := !c.system()
+	if in := c.inlines[name]; in != nil && (own || !in.own) {
 		if in.array {
 			c.fail(at, "D_IDENT_BADREF", "array '%s' may not be referenced as scalar", name)
 		}
+		c.usable(at, in)
 		return in.value
 	}
-	if v := c.vars[syntax.Global][name]; v != nil {
+	if v := c.vars[syntax.Global][name]; v != nil && own {
 		return c.varRef(at, v)
 	}
 	if b := builtinByName[name]; b != nil {
@@ -140,7 +155,7 @@ func (c *checker) lookup(at syntax.Pos, name string) Expr {
 	if r, ok := c.register(name); ok {
 		return &Const{node{at, TypeInt}, uint64(r.Index)}
 	}
-	if e := c.enums[name]; e != nil {
+	if e := c.enums[name]; e != nil && (own || !e.T.Base().own) {
 		return &Const{node{at, e.T}, e.Value}
 	}
 	if c.fromLibrary(name) {
@@ -158,17 +173,21 @@ func (c *checker) lookup(at syntax.Pos, name string) Expr {
 	return nil
 }
 
-// unknown reports a name that stands for nothing, unless it is an enumerator
-// of the kernel.
-func (c *checker) unknown(at syntax.Pos, name string) {
+// unknown is an enumerator of the kernel; it reports any other name, which
+// stands for nothing.
+func (c *checker) unknown(at syntax.Pos, name string) Expr {
 	if t, value, ok := c.enumerator(name); ok {
-		c.enums[name] = &Const{node{at, t}, uint64(value)}
-		return
+		e := &Const{node{at, t}, uint64(value)}
+		if c.enums[name] == nil {
+			c.enums[name] = e
+		}
+		return e
 	}
 	if why := absent[name]; why != "" {
 		c.fail(at, "D_IDENT_UNDEF", "failed to resolve %s: %s", name, why)
 	}
 	c.fail(at, "D_IDENT_UNDEF", "failed to resolve %s: Unknown variable name", name)
+	return nil
 }
 
 // varRef uses a variable's value.
@@ -263,7 +282,7 @@ func (c *checker) definition(at syntax.Pos, name, means string) Expr {
 		c.errors = c.errors[:before]
 		c.fail(at, why.Tag, "failed to resolve %s for this kernel: %s", name, why.Msg)
 	}
-	return x
+	return placed(x, at)
 }
 
 func (c *checker) scopedIdent(x *syntax.ScopedIdent) Expr {
@@ -529,7 +548,7 @@ func (c *checker) arrayOf(x *syntax.Index) *Var {
 
 // lookup2 reports whether a name is known as something else than a variable.
 func (c *checker) lookup2(x *syntax.Ident) bool {
-	return c.inlines[x.Name] != nil || c.whatIs(x.Name) != "" || c.enums[x.Name] != nil || c.scoped(x.Name)
+	return c.whatIs(x.Name) != "" || c.scoped(x.Name)
 }
 
 func (c *checker) scoped(name string) bool {
@@ -632,6 +651,9 @@ func (c *checker) index(x *syntax.Index) Expr {
 			return c.arg(x)
 		case "regs", "uregs":
 			return c.reg(x, id.Name)
+		}
+		if c.inlines[id.Name] == nil {
+			c.fromLibrary(id.Name)
 		}
 		if in := c.inlines[id.Name]; in != nil && in.array {
 			return c.inlineCall(x, in)
@@ -770,6 +792,7 @@ func (c *checker) inlineCall(x *syntax.Index, in *inline) Expr {
 	for i, a := range x.Args {
 		args[i] = c.keyExpr(a)
 	}
+	c.usable(x.At, in)
 	c.signature(x.At, in.name+"[ ]", proto, args)
 	bind := func(body Expr) Expr {
 		for i, a := range c.convertAll(args, proto) {
@@ -923,8 +946,11 @@ func (c *checker) cond(x *syntax.Cond) Expr {
 	if !cond.Type().IsScalar() {
 		c.fail(x.C.Pos(), "D_OP_SCALAR", "operator ?: expression must be of scalar type")
 	}
-	a, b := c.expr(x.X), c.expr(x.Y)
+	a, b := c.structure(c.output(x.X)), c.structure(c.output(x.Y))
 	for _, arm := range []Expr{a, b} {
+		if xl, ok := arm.(*xlated); ok {
+			c.fail(xl.At, "D_OP_DYN", "operator ?: cannot choose among outputs of translators, \"%s\": let it choose among their members", xl.T)
+		}
 		c.typed(arm)
 		if arm.Type().IsDynamic() {
 			c.fail(x.At, "D_OP_DYN", "operator ?: operands cannot be of dynamic type")

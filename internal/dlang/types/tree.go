@@ -133,6 +133,8 @@ type node struct {
 
 func (n node) Pos() syntax.Pos { return n.At }
 
+func (n *node) place(at syntax.Pos) { n.At = at }
+
 // Type returns the expression's type, typedefs and all.
 func (n node) Type() *Type { return n.T }
 

@@ -48,6 +48,7 @@ type Type struct {
 
 	// Incomplete structs, unions and enums have been named only.
 	Incomplete  bool
+	own         bool // struct, union or enum that the program itself defines
 	Enumerators []Enumerator
 
 	// members of a struct or union; resolve reads those of a kernel's type

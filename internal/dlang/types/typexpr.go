@@ -111,7 +111,7 @@ func scoped(module, name string) string {
 func (c *checker) tagged(at syntax.Pos, kind Kind, module, tag string) *Type {
 	key := kindWord(kind) + " " + tag
 	if module == "" {
-		if t := c.tags[key]; t != nil {
+		if t := c.tags[key]; t != nil && !(t.own && c.system()) {
 			return t
 		}
 		if c.fromLibrary(key) {
@@ -122,7 +122,7 @@ func (c *checker) tagged(at syntax.Pos, kind Kind, module, tag string) *Type {
 		return t
 	}
 	t := &Type{Kind: kind, Name: tag, Incomplete: true}
-	if module == "" {
+	if module == "" && c.tags[key] == nil {
 		c.tags[key] = t
 	}
 	return t
@@ -141,9 +141,12 @@ func kindWord(k Kind) string {
 // define starts the definition of a struct, union or enum.
 func (c *checker) define(at syntax.Pos, kind Kind, tag string) *Type {
 	if tag == "" {
-		return &Type{Kind: kind}
+		return &Type{Kind: kind, own: !c.system()}
 	}
 	key := kindWord(kind) + " " + tag
+	if c.inLibrary == 0 {
+		c.fromLibrary(key)
+	}
 	t := c.tags[key]
 	if t != nil && !t.Incomplete {
 		c.fail(at, "D_DECL_TYPERED", "type redeclared: %s", key)
@@ -152,6 +155,7 @@ func (c *checker) define(at syntax.Pos, kind Kind, tag string) *Type {
 		t = &Type{Kind: kind, Name: tag, Incomplete: true}
 		c.tags[key] = t
 	}
+	t.own = !c.system()
 	return t
 }
 
@@ -168,11 +172,28 @@ func (c *checker) structType(x *syntax.StructType) *Type {
 	}
 	t := c.define(x.At, kind, x.Tag)
 	l := layout{union: x.Union}
+	names := make(map[string]bool)
 	for _, f := range x.Fields {
-		l.add(c.field(f))
+		m := c.field(f)
+		c.distinct(f.At, t, names, m)
+		l.add(m)
 	}
 	t.members, t.Size, t.Incomplete = l.members, l.size(), false
 	return t
+}
+
+// distinct says that a member, or one inside it if it is anonymous, has a name
+// that none before it has.
+func (c *checker) distinct(at syntax.Pos, t *Type, names map[string]bool, m Member) {
+	switch {
+	case m.Name == "" && m.Type.IsStruct():
+		for _, inner := range m.Type.Members() {
+			c.distinct(at, t, names, inner)
+		}
+	case m.Name != "" && names[m.Name]:
+		c.errors.Add(at, "D_UNKNOWN", "failed to define member '%s': %s has a member of this name already", m.Name, t)
+	}
+	names[m.Name] = true
 }
 
 // field checks a member's declaration; its offset is not known yet.
@@ -281,8 +302,8 @@ func (c *checker) enumType(x *syntax.EnumType) *Type {
 		if next < math.MinInt32 || next > math.MaxInt32 {
 			c.fail(m.At, "D_DECL_ENOFLOW", "enumerator '%s' value overflows INT_MAX (%d)", m.Name, math.MaxInt32)
 		}
-		if c.enums[m.Name] != nil || c.whatIs(m.Name) != "" {
-			c.fail(m.At, "D_DECL_IDRED", "identifier redeclared: %s", m.Name)
+		if what := c.whatIs(m.Name); what != "" {
+			c.fail(m.At, "D_DECL_IDRED", "identifier redeclared: %s is %s", m.Name, article(what))
 		}
 		t.Enumerators = append(t.Enumerators, Enumerator{m.Name, next})
 		c.enums[m.Name] = &Const{node{m.At, t}, uint64(next)}

@@ -43,7 +43,7 @@ func (c *checker) xlatedMember(x *syntax.Member, xl *xlated) Expr {
 		}
 		c.fail(x.At, "D_XLATE_NOCONV", "translator does not define conversion for member: %s", x.Name)
 	}
-	body := c.translate(xl.translator, tr)
+	body := c.translate(x.At, xl.translator, tr)
 	return &Let{node{x.At, body.Type()}, xl.translator.binding, xl.value, body}
 }
 
@@ -57,7 +57,7 @@ func (c *checker) structure(x Expr) Expr {
 	for _, m := range xl.T.Members() {
 		if tr := xl.translator.members[m.Name]; tr != nil {
 			s.Members = append(s.Members, m)
-			s.Values = append(s.Values, c.translate(xl.translator, tr))
+			s.Values = append(s.Values, c.translate(xl.At, xl.translator, tr))
 		}
 	}
 	return &Let{xl.node, xl.translator.binding, xl.value, s}

@@ -70,3 +70,19 @@ BEGIN
 	trace(two[1, 2 /* ERROR D_PROTO_ARG "two\[ \] argument #2" */ ]);
 	trace(two[1, "x"]);
 }
+
+/* An error in the use of an inline is where it is used. */
+inline string named = "x";
+inline int sum2[int x, int y] = x + y;
+
+BEGIN
+{
+	a[named /* ERROR D_PROTO_ARG "a\[ \] argument #1" */ , "x"] = 1;
+	trace(sum2[named /* ERROR D_PROTO_ARG "sum2\[ \] argument #1" */ , 1]);
+	trace(sum2[sum2[1, named /* ERROR D_PROTO_ARG "sum2\[ \] argument #2" */ ], 1]);
+	@keyed[1] = count();
+	@keyed[named /* ERROR D_PROTO_ARG "@keyed\[ \] argument #1" */ ] = count();
+	printf("%d", named /* ERROR D_PRINTF_ARG_TYPE "printf\( \) argument #2 is incompatible" */ );
+	printf("%s", ppid /* ERROR D_PRINTF_ARG_TYPE "printf\( \) argument #2 is incompatible" */ );
+	printf("%*d", named /* ERROR D_PRINTF_DYN_TYPE "printf\( \) argument #2" */ , 1);
+}

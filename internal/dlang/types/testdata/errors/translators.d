@@ -9,6 +9,23 @@ translator struct out < long X > {
 	s /* ERROR D_XLATE_INCOMPAT "translator member s definition uses incompatible types: .string. = .long." */ = X;
 	p = Y /* ERROR D_IDENT_UNDEF "failed to resolve Y" */ ;
 };
+translator struct out < char X > {
+	a = X;
+	a /* ERROR D_XLATE_MEMB "translator member a has already been defined" */ = X + 1;
+	s = "c";
+};
+BEGIN { trace(xlate <struct out> ((long)5).s); trace(xlate <struct out> ((char)5).s); }
+
+/* What the program defines is nothing to the library. */
+inline string PIDTYPE_PGID = "x";
+enum { PIDTYPE_SID = 5 };
+struct task_struct { int here; };
+struct signal_struct { int here; };
+BEGIN
+{
+	trace(curpsinfo->pr_pgid + curpsinfo->pr_sid + curpsinfo->pr_nlwp + ((struct task_struct *)arg0)->here);
+	trace(strlen(PIDTYPE_PGID) + PIDTYPE_SID);
+}
 
 BEGIN
 {
@@ -37,6 +54,12 @@ BEGIN
 	@ = sum(curpsinfo /* ERROR D_OP_DYN "the output of a translator can only be used through its members" */ );
 	x = curcpu /* ERROR D_OP_DYN "the output of a translator can only be used through its members" */ ;
 	trace(&curcpu /* ERROR D_ADDROF_VAR "cannot take address of dynamic object" */ );
+	this->p = pid == 1 ? *curpsinfo : *curpsinfo;
+	this->p = pid == 1 ? *curpsinfo : this->p;
+	trace(this->p.pr_pid);
+	trace((pid ? curpsinfo /* ERROR D_OP_DYN "operator \?: cannot choose among outputs of translators, .psinfo_t \*.: let it choose among their members" */ : curpsinfo)->pr_pid);
+	trace(pid ? 0 : curpsinfo /* ERROR D_OP_DYN "operator \?: cannot choose among outputs of translators" */ );
+	trace(pid ? /* ERROR D_OP_INCOMPAT "operator \?: operands must have compatible types" */ *curpsinfo : 0);
 	trace(curthread->comm);
 	trace(curthread-> /* ERROR D_TYPE_MEMBER "nosuch is not a member of struct task_struct" */ nosuch);
 	trace(((struct file *)arg0)->f_path.dentry->d_name.name);
