@@ -1,10 +1,13 @@
 package codegen
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 
 	"github.com/cilium/ebpf/asm"
+
+	"kinst/internal/dlang/syntax"
 )
 
 // Registers of the machine. R0 and R5 are kept out of allocation: what lives
@@ -45,7 +48,7 @@ type allocation struct {
 // allocate gives each virtual register a register of the machine or a place
 // on the stack, below the frame bytes that the code uses itself. The registers
 // that are used most for their length of life are served first.
-func allocate(list []ins, regs, frame int) (*allocation, error) {
+func allocate(list []ins, regs, frame int) *allocation {
 	a := &allocation{intervals: make([]interval, regs+1), frame: frame}
 	a.lives(list)
 	order := make([]*interval, 0, regs)
@@ -72,10 +75,43 @@ func allocate(list []ins, regs, frame int) (*allocation, error) {
 		}
 		iv.spill = a.spill(iv, &slots)
 	}
-	if a.frame > maxStack {
-		return nil, limit("a clause needs %d bytes of stack and a BPF program has %d: split its expressions with this-> variables", a.frame, maxStack)
+	return a
+}
+
+// checkFrame says whether the stack has room for a clause. If it has not, the
+// error is at what needs the most of it.
+func (c *code) checkFrame(a *allocation) error {
+	if a.frame <= maxStack {
+		return nil
 	}
-	return a, nil
+	pos := c.deepest
+	if a.frame-c.maxFrame > c.maxFrame {
+		pos = a.tightest(c.list)
+	}
+	err := limit("a clause needs %d bytes of stack and a BPF program has %d: split its expressions with this-> variables", a.frame, maxStack)
+	if pos.IsValid() {
+		err = fmt.Errorf("%s: %w", pos, err)
+	}
+	return err
+}
+
+// tightest is where most registers are on the stack at once.
+func (a *allocation) tightest(list []ins) (pos syntax.Pos) {
+	change := make([]int, len(list)+1)
+	for i := range a.intervals {
+		if iv := &a.intervals[i]; iv.spill != 0 {
+			change[iv.start]++
+			change[iv.end]--
+		}
+	}
+	most, now := 0, 0
+	for n := range list {
+		now += change[n]
+		if now > most && list[n].pos.IsValid() {
+			most, pos = now, list[n].pos
+		}
+	}
+	return pos
 }
 
 // lives finds where each virtual register is defined and used.

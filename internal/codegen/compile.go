@@ -263,8 +263,8 @@ func (c *compiler) unit(number, budget int) ([]asm.Instructions, error) {
 // begin with prefix.
 func (c *code) assembled(prefix string) (asm.Instructions, error) {
 	c.list = prune(c.list)
-	a, err := allocate(c.list, c.regs, c.maxFrame)
-	if err != nil {
+	a := allocate(c.list, c.regs, c.maxFrame)
+	if err := c.checkFrame(a); err != nil {
 		return nil, err
 	}
 	return assemble(c.list, a, prefix), nil

@@ -65,14 +65,17 @@ type code struct {
 
 	mayGoto bool // loops may use may_goto
 
-	frame, maxFrame int // bytes of stack in use now, and at most
+	frame, maxFrame int        // bytes of stack in use now, and at most
+	deepest         syntax.Pos // of the D for which it is the most
 }
 
 // stack takes so many bytes of the stack, aligned to 8, and returns their
 // offset from fp. They are free again when the caller puts frame back.
 func (c *code) stack(size int) int {
 	c.frame += (size + 7) &^ 7
-	c.maxFrame = max(c.maxFrame, c.frame)
+	if c.frame > c.maxFrame {
+		c.maxFrame, c.deepest = c.frame, c.pos
+	}
 	return -c.frame
 }
 

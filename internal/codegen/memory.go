@@ -122,13 +122,33 @@ func (g *generator) elementPart(array, offset types.Expr, size int) part {
 	}
 	index := g.copyOf(g.scalar(offset), w64)
 	g.jumpIfImm(asm.JLE, w64, index, last, inside)
-	g.fault(record.FaultBadAddress, index)
+	g.scope(func() { g.fault(record.FaultBadAddress, g.outside(p, index)) })
 	g.place(inside)
 	if p.dyn != noReg {
 		g.alu(asm.Add, w64, index, p.dyn)
 	}
 	p.dyn = index
 	return p
+}
+
+// outside is the address of what is so many bytes from the start of an array
+// that p is: from 0 in an element that there is not.
+func (g *generator) outside(p part, offset reg) reg {
+	addr := g.copyOf(offset, w64)
+	none := g.newLabel()
+	switch loc := g.locateVar(p.root.(*types.VarRef)).(type) {
+	case *object:
+		g.alu(asm.Add, w64, addr, g.plainAddress(loc.region))
+	case *element:
+		at := loc.find(g, none)
+		g.alu(asm.Add, w64, addr, g.plainAddress(region{base: at, size: loc.size}))
+	}
+	g.place(none)
+	g.aluImm(asm.Add, w64, addr, int64(p.off))
+	if p.dyn != noReg {
+		g.alu(asm.Add, w64, addr, p.dyn)
+	}
+	return addr
 }
 
 // locatePart finds a number of type t in a part of an object.

@@ -485,12 +485,39 @@ func TestLongStrings(t *testing.T) {
 	}
 }
 
+// TestOutside is about the address that a fault tells of an index outside of an
+// array.
+func TestOutside(t *testing.T) {
+	for _, src := range []string{
+		`int a[4]; BEGIN { trace((uint64_t)&a[0]); } BEGIN { this->i = arg0; trace(a[this->i]); }`,
+		`int a[3][4]; BEGIN { trace((uint64_t)&a[0][0]); } BEGIN { this->i = 2; this->j = arg0 - 8; a[this->i][this->j] = 1; }`,
+		`struct s { long x; int a[4]; }; struct s v; BEGIN { trace((uint64_t)&v.x); } BEGIN { this->i = arg0 - 2; trace(v.a[this->i]); }`,
+		`this struct { int a[4]; } v; BEGIN { trace((uint64_t)&this->v); } BEGIN { this->i = arg0; trace(this->v.a[this->i]); }`,
+		`struct s { int a[4]; }; struct s v[int]; BEGIN { v[1].a[1] = 1; trace((uint64_t)0); } BEGIN { this->i = arg0; trace(v[2].a[this->i]); }`,
+	} {
+		r := load(t, src)
+		r.fire(arguments...)
+		var start, fault uint64
+		for _, rec := range r.records() {
+			if c := binary.NativeEndian.Uint32(rec[record.ClauseOffset:]); c == record.ClauseError {
+				fault = binary.NativeEndian.Uint64(rec[record.HeaderSize+16:])
+			} else {
+				start = binary.NativeEndian.Uint64(rec[record.HeaderSize:])
+			}
+		}
+		if fault != start+400 {
+			t.Errorf("%s\nthe fault is at %#x, what is read at %#x", src, fault, start+400)
+		}
+	}
+}
+
 // TestLimits is about programs that are refused for what they need.
 func TestLimits(t *testing.T) {
 	for src, want := range map[string]string{
 		`struct s { char a[1000000], b[1000000]; }; BEGIN { trace(*(struct s *)arg0); }`:                                          "set a larger bufsize",
 		`struct s { char a[1000000], b[1000000]; }; BEGIN { this->p = *(struct s *)arg0; this->q = this->p; this->r = this->q; }`: "make its strings (strsize) or objects smaller",
 		`BEGIN { trace(` + strings.Repeat("(arg0 + arg1 / (", 100) + "arg2" + strings.Repeat("))", 100) + `); }`:                  "split its expressions with this-> variables",
+		"BEGIN { trace(1); }\nBEGIN\n{ trace(2);\n trace(" + strings.Repeat("(arg0 + arg1 / (", 100) + "arg2" + strings.Repeat("))", 100) + ");\n trace(3); }": "line 4: a clause needs",
 	} {
 		arch, _ := isa.Native()
 		_, err := Compile([]*Unit{{Context: beginProbe.Context, Clauses: check(t, src).Clauses, Probes: []*provider.Probe{beginProbe}}}, Options{Arch: arch, Bufsize: 1 << 20})

@@ -92,7 +92,7 @@ func (c *checker) whatIs(name string) string {
 		return "inline"
 	case c.enums[name] != nil:
 		return "enumerator"
-	case c.typedefs[name] != nil || predefined[name] != nil:
+	case c.typedefs[name] != nil:
 		return "type"
 	case builtinByName[name] != nil || name == "args" || name == "regs" || name == "uregs":
 		return "built-in variable"

@@ -431,7 +431,47 @@ func (c *checker) deref(at syntax.Pos, x Expr) Expr {
 	if a, ok := x.(*AddrOf); ok && a.X.Type().Base().Kind != Array {
 		return a.X
 	}
+	c.inBounds(at, x)
 	return &Deref{node{at, t.Elem}, x}
+}
+
+// inBounds refuses a constant index outside of an array that is part of a
+// variable of the program, of which nothing is known to lie there. Arrays of the
+// kernel may be longer than their types say.
+func (c *checker) inBounds(at syntax.Pos, pointer Expr) {
+	sum, ok := pointer.(*Binary)
+	if !ok || sum.Op != syntax.ADD {
+		return
+	}
+	array, isAddress := sum.X.(*AddrOf)
+	offset, isConst := sum.Y.(*Const)
+	if !isAddress || !isConst || array.X.Type().Base().Kind != Array || !inVariable(array.X) {
+		return
+	}
+	t := array.X.Type()
+	size := int64(t.Base().Elem.Size)
+	if n := int64(offset.Value); size > 0 && (n < 0 || n/size >= int64(t.Base().Len)) {
+		c.fail(at, "D_ARR_BOUNDS", "index %d is outside of the array: its type is %s", n/size, t)
+	}
+}
+
+// inVariable reports whether an object is a variable of the program or a part of
+// one.
+func inVariable(x Expr) bool {
+	switch x := x.(type) {
+	case *VarRef:
+		return true
+	case *Field:
+		return inVariable(x.X)
+	case *Deref: // of an array's element
+		pointer := x.X
+		if sum, ok := pointer.(*Binary); ok && sum.Op == syntax.ADD {
+			pointer = sum.X
+		}
+		a, ok := pointer.(*AddrOf)
+		return ok && a.X.Type().Base().Kind == Array && inVariable(a.X)
+	}
+	return false
 }
 
 // incDec is ++ or --.

@@ -36,7 +36,10 @@ BEGIN { this->p = (char *)arg0; *this->p = 1; }
 = fault:2:1:0x64
 
 int a[4]; BEGIN { this->i = (int)arg0; a[this->i] = 1; } BEGIN { trace(a[3]); }
-= fault:2:1:0x190 0
+= fault:2:1:kernel 0
+
+struct s { int a[4]; }; struct s v[int]; BEGIN { this->i = (int)arg0; trace(v[1].a[this->i]); } BEGIN { self->v = v[1]; trace(self->v.a[this->i]); }
+= fault:2:1:0x190 fault:2:1:kernel
 
 BEGIN { this->n = arg0 * 1000; this->p = alloca(this->n); }
 = fault:2:5:0x0

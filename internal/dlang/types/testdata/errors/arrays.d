@@ -86,3 +86,28 @@ BEGIN
 	printf("%s", ppid /* ERROR D_PRINTF_ARG_TYPE "printf\( \) argument #2 is incompatible" */ );
 	printf("%*d", named /* ERROR D_PRINTF_DYN_TYPE "printf\( \) argument #2" */ , 1);
 }
+
+/* What is outside of an array of the kernel may be there all the same. */
+struct vector { int v[3]; int last[1]; };
+struct vector one;
+struct vector many[int];
+self struct vector mine;
+int matrix[2][3];
+
+BEGIN
+{
+	trace(one.v[ /* ERROR D_ARR_BOUNDS "index 3 is outside of the array: its type is int \[3\]" */ 3]);
+	one.last[ /* ERROR D_ARR_BOUNDS "index 1 is outside of the array: its type is int \[1\]" */ 1] = 1;
+	trace(* /* ERROR D_ARR_BOUNDS "index 4 is outside of the array" */ (one.v + 4));
+	trace(one.v[ /* ERROR D_ARR_BOUNDS "index -1 is outside of the array" */ -1]);
+	many[1].v[ /* ERROR D_ARR_BOUNDS "index 1000000000000 is outside of the array" */ 1000000000000] = 1;
+	trace(self->mine.v[ /* ERROR D_ARR_BOUNDS "index 3 is outside of the array" */ 3]);
+	trace(matrix[ /* ERROR D_ARR_BOUNDS "index 2 is outside of the array" */ 2][0]);
+	trace(matrix[1][ /* ERROR D_ARR_BOUNDS "index 3 is outside of the array" */ 3]);
+	this->i = 1;
+	trace(matrix[this->i][ /* ERROR D_ARR_BOUNDS "index 3 is outside of the array" */ 3]);
+	trace(one.v[2] + one.v[0] + one.last[0] + matrix[1][2] + *one.v + *(one.v + 1));
+	trace(((struct vector *)arg0)->v[3] + ((struct vector *)arg0)->last[7] + ((struct vector *)arg0)->v[-1]);
+	trace(((struct vector *)&one)->v[3] + (&one.v[0])[3]);
+	trace(curthread->comm[16]);
+}

@@ -25,6 +25,7 @@ typedef int t1;
 typedef long t1 /* ERROR D_DECL_TYPERED "type redeclared: t1\n\t current: long\n\tprevious: int" */ ;
 typedef int once /* ERROR D_DECL_IDRED "identifier redeclared: once is a variable" */ ;
 typedef int E1 /* ERROR D_DECL_IDRED "identifier redeclared: E1 is an enumerator" */ ;
+int s64; /* which DTrace does not know */
 typedef int pid /* ERROR D_DECL_IDRED "identifier redeclared: pid is a built-in variable" */ ;
 int t1 /* ERROR D_DECL_IDRED "identifier redeclared: t1 is a type" */ ;
 inline /* ERROR D_DECL_IDRED "identifier redeclared: t1 is a type" */ int t1 = 1;
