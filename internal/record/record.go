@@ -232,7 +232,7 @@ type Agg struct {
 	// often.
 	StandIns []uint32
 	Words    int  // int64 words in a value
-	Signed   bool // of the aggregated expression
+	Signed   bool // values are compared and printed as signed numbers
 
 	Base, Limit  int64 // lquantize; llquantize: low and high magnitude
 	Step, Levels int64 // lquantize; llquantize: steps per magnitude in Step

@@ -52,18 +52,18 @@ func (c *checker) aggregate(x *syntax.Assign, ref *syntax.AggRef) Stmt {
 	st.Value, st.Incr = args.value, args.incr
 	c.order(x.At, call.Name, aggregates)
 	if !agg.defined {
-		c.settleAgg(agg, fn, ref, st, args)
+		c.settleAgg(agg, fn, ref, args)
+	}
+	if st.Value != nil && st.Value.Type().signed() {
+		agg.Signed = true
 	}
 	return st
 }
 
 // settleAgg makes an aggregation known by its first assignment.
-func (c *checker) settleAgg(agg *Agg, fn record.AggFunc, ref *syntax.AggRef, st *Aggregate, args aggArgs) {
+func (c *checker) settleAgg(agg *Agg, fn record.AggFunc, ref *syntax.AggRef, args aggArgs) {
 	agg.Func, agg.defined, agg.pos = fn, true, ref.At
 	agg.Base, agg.Limit, agg.Step, agg.Levels, agg.Factor = args.base, args.limit, args.step, args.levels, args.factor
-	if st.Value != nil {
-		agg.Signed = st.Value.Type().signed()
-	}
 	c.aggs[ref.Name] = agg
 	c.prog.Aggs = append(c.prog.Aggs, agg)
 }

@@ -58,7 +58,8 @@ type Agg struct {
 	Func  record.AggFunc
 	Keys  []*Type
 	Index int // in Program.Aggs
-	// Signed says that the aggregated expression is.
+	// Signed says that values are compared and printed as signed numbers, as they
+	// are where one of the aggregated expressions is signed. (DTrace's always are.)
 	Signed bool
 	// The parameters of lquantize and llquantize.
 	Base, Limit, Step, Levels, Factor int64

@@ -66,6 +66,10 @@ BEGIN /arg4/ { @a = count(); } BEGIN { @b = count(); }
 BEGIN { if (arg0 == 100) { @a["yes"] = count(); } else { @a["no"] = count(); } }
 = @a["yes"]=0:1
 
+# one signed value makes an aggregation's values signed, wherever it is
+BEGIN { @u = max(5ul); @u = max(-1); @v = min(5ul); @v = min(-1); @x = max(-1); @x = max(5ul); @n = min(-1); @n = min(5ul); @w = max(5ul); @w = max((uint64_t)arg1); }
+= @u[]=0:5;1:2 @v[]=0:-1;1:2 @x[]=0:5;1:2 @n[]=0:-1;1:2 @w[]=0:-1;1:2
+
 BEGIN { @c = count(); @c2 = sum(1); @c3 = min(1); @c4 = max(1); @c5 = avg(1); @c6 = stddev(1); }
 = @c[]=0:1 @c2[]=0:1;1:1 @c3[]=0:1;1:1 @c4[]=0:1;1:1 @c5[]=0:1;1:1 @c6[]=0:1;1:1;2:1
 
