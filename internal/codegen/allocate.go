@@ -1,7 +1,6 @@
 package codegen
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 
@@ -88,11 +87,7 @@ func (c *code) checkFrame(a *allocation) error {
 	if a.frame-c.maxFrame > c.maxFrame {
 		pos = a.tightest(c.list)
 	}
-	err := limit("a clause needs %d bytes of stack and a BPF program has %d: split its expressions with this-> variables", a.frame, maxStack)
-	if pos.IsValid() {
-		err = fmt.Errorf("%s: %w", pos, err)
-	}
-	return err
+	return limitAt(pos, "a clause needs %d bytes of stack and a BPF program has %d: split its expressions with this-> variables", a.frame, maxStack)
 }
 
 // tightest is where most registers are on the stack at once.

@@ -7,6 +7,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
+	"kinst/internal/dlang/syntax"
 	"kinst/internal/dlang/types"
 	"kinst/internal/isa"
 	"kinst/internal/provider"
@@ -205,6 +206,7 @@ type compiler struct {
 	globals   globals
 	self      int                    // bytes of a thread's variables
 	scratch   int                    // bytes of a scratch value
+	largest   syntax.Pos             // of the D that needs so many
 	large     bool                   // which is too much for a per-CPU map
 	spec      *subprogram            // takes a speculation
 	subs      map[string]*subprogram // on strings, by name
@@ -239,7 +241,9 @@ func (c *compiler) unit(number, budget int) ([]asm.Instructions, error) {
 	if err := g.program(); err != nil {
 		return nil, err
 	}
-	c.scratch = max(c.scratch, g.scratchMax)
+	if g.scratchMax > c.scratch {
+		c.scratch, c.largest = g.scratchMax, g.scratchAt
+	}
 	parts, err := g.parts()
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 
+	"kinst/internal/dlang/syntax"
 	"kinst/internal/dlang/types"
 	"kinst/internal/provider"
 	"kinst/internal/record"
@@ -56,7 +57,8 @@ type generator struct {
 	bound   map[*types.Binding]value
 
 	scratchUsed, scratchMax int
-	heapStart, heapEnd      int // what the clause has reserved of it
+	scratchAt               syntax.Pos // of the D that needs the most
+	heapStart, heapEnd      int        // what the clause has reserved of it
 }
 
 func newGenerator(c *compiler, number int) *generator {
@@ -186,12 +188,19 @@ func (g *generator) temp(size int) region {
 	return g.scratchTemp(size)
 }
 
+// needScratch notes how far scratch memory must reach.
+func (g *generator) needScratch(size int) {
+	if size > g.scratchMax {
+		g.scratchMax, g.scratchAt = size, g.pos
+	}
+}
+
 // scratchTemp takes memory in scratch memory, where, other than on the stack,
 // the verifier allows offsets that it does not know.
 func (g *generator) scratchTemp(size int) region {
 	off := g.scratchUsed
 	g.scratchUsed += (size + 7) &^ 7
-	g.scratchMax = max(g.scratchMax, g.scratchUsed)
+	g.needScratch(g.scratchUsed)
 	return region{g.get(resScratch), off, size}
 }
 

@@ -88,7 +88,7 @@ func (g *generator) ownSized(addr reg, x types.Expr, size reg, bound int) reg {
 	}
 	return g.owned(addr, func(r region, off reg, other label) {
 		if r.base == g.get(resScratch) {
-			g.scratchMax = max(g.scratchMax, r.off+r.size+bound)
+			g.needScratch(r.off + r.size + bound)
 		} else {
 			g.globals.room = max(g.globals.room, r.off+r.size+bound)
 		}
