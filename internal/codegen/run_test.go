@@ -518,7 +518,7 @@ func TestLimits(t *testing.T) {
 		`struct s { char a[1000000], b[1000000]; }; BEGIN { this->p = *(struct s *)arg0; this->q = this->p; this->r = this->q; }`:                              "make its strings (strsize) or objects smaller",
 		`BEGIN { trace(` + strings.Repeat("(arg0 + arg1 / (", 100) + "arg2" + strings.Repeat("))", 100) + `); }`:                                               "split its expressions with this-> variables",
 		"struct s { char a[1000000], b[1000000]; };\nBEGIN { trace(1); }\nBEGIN {\ntrace(*(struct s *)arg0); }":                                                "line 3: a firing of the program records 2000",
-		"struct s { char a[1000000], b[1000000]; };\nBEGIN {\nthis->p = *(struct s *)arg0; this->q = this->p; this->r = this->q; }":                            ": the program needs",
+		"struct s { char a[1000000], b[1000000]; };\nBEGIN {\nthis->p = *(struct s *)arg0; trace(this->p); trace(this->p); }":                                  "line 2: the program needs",
 		"BEGIN { trace(1); }\nBEGIN\n{ trace(2);\n trace(" + strings.Repeat("(arg0 + arg1 / (", 100) + "arg2" + strings.Repeat("))", 100) + ");\n trace(3); }": "line 4: a clause needs",
 	} {
 		arch, _ := isa.Native()
