@@ -44,7 +44,7 @@ func (c *Consumer) act(e event, a *action) error {
 	case record.Discard:
 		delete(c.specs, c.number(a, e))
 	case record.Clear, record.Trunc, record.Normalize, record.Denormalize:
-		return c.aggregationAction(a, e.data)
+		return c.aggregationAction(e, a)
 	}
 	return nil
 }

@@ -53,18 +53,20 @@ func (c *Consumer) printa(a *action) error {
 }
 
 // aggregationAction does what changes an aggregation.
-func (c *Consumer) aggregationAction(a *action, data []byte) error {
+func (c *Consumer) aggregationAction(e event, a *action) error {
 	index := a.Aggs[0]
 	argument := int64(0)
 	if len(a.Fields) > 0 {
 		f := a.Fields[0]
-		argument = int64(integer(f.Type, field(f, data)))
+		argument = int64(integer(f.Type, field(f, e.data)))
 	}
 	switch a.Kind {
 	case record.Normalize:
-		if argument != 0 {
-			c.aggs[index].normal = argument
+		if argument <= 0 {
+			c.libraryError(e, "couldn't normalize() @%s by %d: only numbers greater than 0 can divide it", c.layout.Aggs[index].Name, argument)
+			return nil
 		}
+		c.aggs[index].normal = argument
 	case record.Denormalize:
 		c.aggs[index].normal = 1
 	case record.Clear:

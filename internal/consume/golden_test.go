@@ -403,6 +403,9 @@ func goldenNormalize(t *testing.T) string {
 		b.action(record.Normalize, b.field(typeInt, num(10))).Aggs = []int{agg}
 		b.printa("", agg)
 	}
+	back.action(record.Normalize, back.field(typeInt64, num(0))).Aggs = []int{sum}
+	back.action(record.Normalize, back.field(typeInt64, num(-3))).Aggs = []int{sum}
+	back.printa("", sum)
 	back.action(record.Denormalize).Aggs = []int{sum}
 	back.printa("", sum)
 	back.action(record.Clear).Aggs = []int{sum}

@@ -165,6 +165,8 @@ func (c *checker) traceAction(x *syntax.Call, a *Action) {
 		c.fail(x.At, "D_TRACE_VOID", "%s( ) may not be applied to a void expression", x.Name)
 	case t.IsDynamic():
 		c.fail(x.At, "D_TRACE_DYN", "%s( ) may not be applied to a dynamic expression", x.Name)
+	case t.Base().Kind == Func:
+		v = c.decay(v)
 	}
 	a.Args = []Expr{v}
 }
@@ -218,6 +220,9 @@ func aggAction(family string) func(*checker, *syntax.Call, *Action) {
 		v := c.value(x.Args[1])
 		if !v.Type().IsScalar() {
 			c.fail(x.Args[1].Pos(), "D_"+family+"_SCALAR", "%s( ) argument #2 must be of scalar type", x.Name)
+		}
+		if k, ok := v.(*Const); ok && x.Name == "normalize" && !positive(k) {
+			c.fail(x.Args[1].Pos(), "D_"+family+"_SCALAR", "normalize( ) argument #2 must be greater than 0")
 		}
 		a.Args = []Expr{c.convertTo(v, typeInt64)}
 	}

@@ -996,6 +996,12 @@ func (c *checker) cond(x *syntax.Cond) Expr {
 			c.fail(x.At, "D_OP_DYN", "operator ?: operands cannot be of dynamic type")
 		}
 	}
+	if a.Type().Base().Kind == Func {
+		a = c.decay(a)
+	}
+	if b.Type().Base().Kind == Func {
+		b = c.decay(b)
+	}
 	t := c.condType(x.At, a, b)
 	return fold(&Cond{node{x.At, t}, cond, c.convertTo(a, t), c.convertTo(b, t)})
 }

@@ -20,18 +20,31 @@ func (c *checker) xlate(x *syntax.Xlate) Expr {
 	if t.Base().Kind == Pointer {
 		out = t.pointee()
 	}
-	found := c.exactTranslator(out, v.Type())
-	if found == nil {
-		for _, tr := range c.xlators {
-			if Compatible(tr.out, out) && c.assignable(tr.in, v) {
-				found = tr
-			}
-		}
-	}
+	found := c.translatorFor(out, v)
 	if found == nil {
 		c.fail(x.At, "D_XLATE_NONE", "cannot translate from \"%s\" to \"%s\"", v.Type(), t)
 	}
 	return &xlated{node{x.At, t}, found, c.convertTo(v, found.in)}
+}
+
+// translatorFor finds the translator of a value: the one that is declared for its
+// type, or else the first that takes it, if possible without making an integer a
+// pointer or the other way round.
+func (c *checker) translatorFor(out *Type, v Expr) *translator {
+	if x := c.exactTranslator(out, v.Type()); x != nil {
+		return x
+	}
+	var second *translator
+	for _, x := range c.xlators {
+		switch {
+		case !Compatible(x.out, out) || !c.assignable(x.in, v):
+		case x.in.IsInteger() == v.Type().IsInteger():
+			return x
+		case second == nil:
+			second = x
+		}
+	}
+	return second
 }
 
 // xlatedMember is xlate <type>(x)->name.

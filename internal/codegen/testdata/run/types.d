@@ -96,3 +96,9 @@ BEGIN { curcpu; (curcpu); *curcpu; this->c = *curcpu; trace(this->c.cpu_id == cp
 
 BEGIN { trace(sizeof (psinfo_t) == sizeof (*curpsinfo)); trace(sizeof (cpuinfo_t)); trace(((psinfo_t *)0) == NULL); this->a = (ipaddr_t *)alloca(4); *this->a = htonl(0x7f000001); trace(inet_ntoa(this->a)); }
 = 1 12 1 "127.0.0.1"
+
+struct out { int a; }; translator struct out < char *X > { a = strlen(X); }; translator struct out < int X > { a = X; }; translator struct out < long long X > { a = X + 1; }; BEGIN { trace(xlate <struct out> ((short)6).a); trace(xlate <struct out> ("abcd").a); trace(xlate <struct out> ((char *)curthread->comm).a == strlen(curthread->comm)); trace(xlate <struct out> (6ll).a); }
+= 6 4 1 7
+
+struct out { int a; }; struct out o; translator struct out < int X > { a = X; }; BEGIN { this->o = arg0 ? xlate <struct out> (5) : o; trace(this->o.a); this->o = arg4 ? xlate <struct out> (5) : xlate <struct out> (arg0); trace(this->o.a); }
+= 5 100

@@ -89,3 +89,14 @@ BEGIN
 BEGIN { @st[stack(2)] = count(); @st[stack(5)] = count(); @st[stack()] = count(); }
 BEGIN { @st[ustack /* ERROR D_PROTO_ARG "argument #1 is incompatible with prototype" */ (2)] = count(); }
 BEGIN { @sy[sym(arg0)] = count(); @sy[func /* ERROR D_PROTO_ARG "argument #1 is incompatible with prototype" */ (arg0)] = count(); }
+
+BEGIN
+{
+	@normal = count();
+	normalize(@normal, 0 /* ERROR D_NORMALIZE_SCALAR "normalize\( \) argument #2 must be greater than 0" */ );
+	normalize(@normal, - /* ERROR D_NORMALIZE_SCALAR "must be greater than 0" */ 5);
+	normalize(@normal, 5);
+	normalize(@normal, 0xfffffffffffffffful);
+	trunc(@normal, -5);
+	trunc(@normal, 0);
+}
