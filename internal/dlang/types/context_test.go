@@ -143,3 +143,17 @@ func smallKernel(t *testing.T) *btf.Spec {
 	}
 	return spec
 }
+
+// TestFunctions of the kernel stand for their addresses where values are wanted.
+func TestFunctions(t *testing.T) {
+	for _, x := range []string{"trace(`vfs_read)", "print(`vfs_read)", "trace(arg0 ? `vfs_read : 0)", "trace(arg0 ? 0 : `vfs_read)"} {
+		p, errs := checkText(t, "test.d", "BEGIN { "+x+"; }", testEnv(t))
+		if len(errs) > 0 {
+			t.Errorf("%s: %v", x, errs)
+			continue
+		}
+		if got := p.Clauses[0].Body[0].(*Action).Args[0].Type(); got.Base().Kind != Pointer {
+			t.Errorf("%s: is of type %s", x, got)
+		}
+	}
+}
