@@ -2,6 +2,7 @@ package types
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -155,5 +156,20 @@ func TestFunctions(t *testing.T) {
 		if got := p.Clauses[0].Body[0].(*Action).Args[0].Type(); got.Base().Kind != Pointer {
 			t.Errorf("%s: is of type %s", x, got)
 		}
+	}
+}
+
+// TestStructsOfStructs takes no longer for being deep.
+func TestStructsOfStructs(t *testing.T) {
+	src := "struct s0 { char c; };\n"
+	for n := 1; n <= 26; n++ {
+		src += fmt.Sprintf("struct s%d { struct s%d a; struct s%d b; };\n", n, n-1, n-1)
+	}
+	if _, err := checkIn(t, &Context{}, src+"struct s26 x; BEGIN { trace(sizeof (x)); }"); err != nil {
+		t.Error(err)
+	}
+	_, err := checkIn(t, &Context{}, src+"struct s27 { struct s26 a; struct s26 b; }; BEGIN { }")
+	if err == nil || !strings.Contains(err.Error(), "struct s27 is too big") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -51,6 +51,10 @@ type Type struct {
 	own         bool // struct, union or enum that the program itself defines
 	Enumerators []Enumerator
 
+	// align is the alignment in bytes of a struct or union that the program
+	// defines; 0 if it is to be found out from the members.
+	align int
+
 	// members of a struct or union; resolve reads those of a kernel's type
 	// when they are first asked for.
 	members []Member

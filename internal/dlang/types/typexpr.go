@@ -178,7 +178,10 @@ func (c *checker) structType(x *syntax.StructType) *Type {
 		c.distinct(f.At, t, names, m)
 		l.add(m)
 	}
-	t.members, t.Size, t.Incomplete = l.members, l.size(), false
+	if l.size() > maxStruct {
+		c.fail(x.At, "D_UNKNOWN", "%s is too big: it has %d bytes, and %d are the most", t, l.size(), maxStruct)
+	}
+	t.members, t.Size, t.align, t.Incomplete = l.members, l.size(), l.align, false
 	return t
 }
 
@@ -275,6 +278,9 @@ func alignment(t *Type) int {
 	case String:
 		return 1
 	case Struct, Union:
+		if b.align > 0 {
+			return b.align
+		}
 		align := 1
 		for _, m := range b.Members() {
 			align = max(align, alignment(m.Type))
@@ -332,6 +338,9 @@ func (c *checker) arrayType(x *syntax.ArrayType) *Type {
 
 // maxObject bounds the size of a D variable.
 const maxObject = 1 << 20
+
+// maxStruct bounds the size of a struct or union, in bytes.
+const maxStruct = 64 << 20
 
 func (c *checker) funcType(x *syntax.FuncType) *Type {
 	t := &Type{Kind: Func, Elem: c.typeExpr(x.Result), Variadic: x.Variadic}

@@ -41,6 +41,9 @@ union m2 { int x; int x /* ERROR D_UNKNOWN "failed to define member 'x': union m
 struct m3 { int x; struct { int y; int z; }; int z /* ERROR D_UNKNOWN "failed to define member 'z': struct m3 has" */ ; };
 struct m4 { int x; /* ERROR NEXT D_UNKNOWN "failed to define member 'x': struct m4 has" */
 	union { int y; int x; }; };
+struct big0 { char c[1000000]; };
+struct big1 { struct big0 a, b, c, d, e, f, g, h; };
+struct /* ERROR D_UNKNOWN "struct big2 is too big: it has 72000000 bytes, and 67108864 are the most" */ big2 { struct big1 a, b, c, d, e, f, g, h, i; };
 struct m5 { int a : 3; int : 2; int : 2; struct { int x; } b; struct { int x; } c; };
 BEGIN { this->m1 = sizeof (struct m1); }
 typedef long uint32_t /* ERROR D_DECL_TYPERED "type redeclared: uint32_t" */ ;
