@@ -67,7 +67,9 @@ func (c *checker) checkObject(at syntax.Pos, t *Type, name string) {
 		c.fail(at, "D_DECL_DYNOBJ", "cannot declare dynamic object: %s", name)
 	case b.Incomplete:
 		c.fail(at, "D_DECL_INCOMPLETE", "incomplete struct/union/enum %s: %s", t, name)
-	case b.Kind == Array && b.Elem.Base().Incomplete:
+	case b.IsStruct() && b.Size == 0:
+		c.fail(at, "D_DECL_VOIDOBJ", "cannot declare an object without members: %s", name)
+	case b.Kind == Array && (b.Elem.Base().Incomplete || b.Elem.IsStruct() && b.Elem.Base().Size == 0):
 		c.checkObject(at, b.Elem, name)
 	case b.Kind == Array && b.Size == 0:
 		c.fail(at, "D_DECL_ARRNULL", "array declaration requires array dimension or tuple signature: %s", name)

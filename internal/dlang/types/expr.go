@@ -1061,6 +1061,8 @@ func (c *checker) typeForVar(x *syntax.Assign, right Expr) *Type {
 	switch b := t.Base(); {
 	case b.Kind == Array || b.Kind == Func:
 		c.fail(x.At, "D_OP_ARRFUN", "operator = may not be applied to operand of type \"%s\"", t)
+	case b.IsStruct() && b.Size == 0:
+		c.fail(x.At, "D_DECL_VOIDOBJ", "cannot declare an object without members: %s", t)
 	case b.Kind == Void || b.Kind == Dynamic || b.Kind == Stack || b.Kind == Symbol:
 		c.fail(x.At, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" = \"%s\"", TypeDynamic, t)
 	}

@@ -41,6 +41,12 @@ union m2 { int x; int x /* ERROR D_UNKNOWN "failed to define member 'x': union m
 struct m3 { int x; struct { int y; int z; }; int z /* ERROR D_UNKNOWN "failed to define member 'z': struct m3 has" */ ; };
 struct m4 { int x; /* ERROR NEXT D_UNKNOWN "failed to define member 'x': struct m4 has" */
 	union { int y; int x; }; };
+struct nought { };
+struct nought n1 /* ERROR D_DECL_VOIDOBJ "cannot declare an object without members: n1" */ ;
+struct nought n2 /* ERROR D_DECL_VOIDOBJ "without members: n2" */ [int];
+struct nought n3 /* ERROR D_DECL_VOIDOBJ "without members: n3" */ [2];
+struct m6 { int x; struct nought y /* ERROR D_DECL_VOIDOBJ "without members: y" */ ; };
+BEGIN { this->nought = /* ERROR D_DECL_VOIDOBJ "without members: struct nought" */ *(struct nought *)arg0; }
 struct big0 { char c[1000000]; };
 struct big1 { struct big0 a, b, c, d, e, f, g, h; };
 struct /* ERROR D_UNKNOWN "struct big2 is too big: it has 72000000 bytes, and 67108864 are the most" */ big2 { struct big1 a, b, c, d, e, f, g, h, i; };
