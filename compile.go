@@ -197,7 +197,7 @@ func (s *Session) setPragmas(src Source, file *syntax.File) error {
 
 func (s *Session) setPragma(pragma *syntax.Pragma) error {
 	for _, arg := range pragma.Args {
-		if err := s.settings.Set(arg); err != nil {
+		if err := s.settings.setInProgram(arg); err != nil {
 			var list syntax.ErrorList
 			list.Add(pragma.At, "D_PRAGMA_OPTSET", "%v", err)
 			return list

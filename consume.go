@@ -139,6 +139,7 @@ func (r *reader) setOption(name, value string) error {
 func (s *Session) consumeOptions(aggs consume.Aggregations) *consume.Options {
 	opts := &consume.Options{
 		NoDemangle:   !s.settings.Demangle,
+		DropTags:     s.settings.Droptags,
 		JSON:         s.settings.Oformat == "json",
 		SpecSize:     int(s.settings.Specsize),
 		Kernel:       consume.Kernel(s.kernel),

@@ -32,6 +32,19 @@ func TestSet(t *testing.T) {
 		{"statusrate=0", func(s *Settings) any { return s.Statusrate }, time.Duration(0)},
 		{"aggrate=250msec", func(s *Settings) any { return s.Aggrate }, 250 * time.Millisecond},
 		{"bufpolicy=ring", func(s *Settings) any { return s.Bufpolicy }, "ring"},
+		{"bufsize=1", func(s *Settings) any { return s.Bufsize }, int64(4096)},
+		{"bufsize=4097", func(s *Settings) any { return s.Bufsize }, int64(4097)},
+		{"aggsize=1", func(s *Settings) any { return s.Aggsize }, int64(64)},
+		{"dynvarsize=63", func(s *Settings) any { return s.Dynvarsize }, int64(64)},
+		{"strsize=1", func(s *Settings) any { return s.Strsize }, int64(2)},
+		{"specsize=1", func(s *Settings) any { return s.Specsize }, int64(1)},
+		{"version=1.6.3", func(s *Settings) any { return s.Version }, "1.6.3"},
+		{"droptags", func(s *Settings) any { return s.Droptags }, true},
+		{"verbose", func(s *Settings) any { return s.Verbose }, true},
+		{"late=dynamic", func(s *Settings) any { return s.Late }, "dynamic"},
+		{"cppargs=-DA=1  -I/x", func(s *Settings) any { return strings.Join(s.Cppargs, ",") }, "-DA=1,-I/x"},
+		{"setenv=A=b=c", func(s *Settings) any { return strings.Join(s.Environ, ",") }, "A=b=c"},
+		{"unsetenv=A", func(s *Settings) any { return strings.Join(s.Environ, ",") }, "A"},
 		{"cpu=1", func(s *Settings) any { return s.CPU }, int64(1)},
 	} {
 		s := NewSettings()
@@ -45,10 +58,22 @@ func TestSet(t *testing.T) {
 
 func TestSetRefuses(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"bufsiz=1", `there is no option "bufsiz"; the options are agghist`},
+		{"bufsiz=1", `there is no option "bufsiz"; did you mean bufsize? kinst(1) describes them`},
+		{"destrutive", `did you mean destructive?`},
+		{"wombats=25", `there is no option "wombats"; kinst(1) describes those that there are`},
+		{"version=1.14", `option version: D 1.14 is newer than what kinst knows, D 1.13`},
+		{"version=1.7.2", `option version: D has had no version 1.7.2; it has had 1.0 1.1`},
+		{"version=new", `option version: "new" is not a version of D, such as 1.13`},
+		{"version=1.2.3.4", `is not a version of D`},
+		{"version", `"" is not a version of D`},
+		{"setenv=A", `option setenv: "A" is not NAME=VALUE`},
+		{"setenv==A", `option setenv: "=A" is not NAME=VALUE`},
+		{"unsetenv=A=b", `option unsetenv: "A=b" is not the name of a variable`},
+		{"tree=1", `the option tree is not for Linux: the program's tree is not printed`},
 		{"bufsize=4x", `option bufsize: "4x" is not a size`},
 		{"bufsize=9999999999g", `is not a size`},
-		{"bufsize=1", `the least is 4096`},
+		{"bufsize=0", `option bufsize: 0 is too small; the least is 1`},
+		{"specsize=0", `the least is 1`},
 		{"bufpolicy=round", `"round" is none of its values, switch, fill, ring`},
 		{"quiet=maybe", `"maybe" is neither on nor off`},
 		{"switchrate=-1", `"-1" is not a rate`},
@@ -74,7 +99,7 @@ func TestSetEnvironment(t *testing.T) {
 		t.Errorf("bufsize %d, quiet %v", s.Bufsize, s.Quiet)
 	}
 	for entry, want := range map[string]string{
-		"DTRACE_OPT_BUFSIZ=1":      `failed to set the environment's DTRACE_OPT_BUFSIZ: there is no option "bufsiz"; the options are agghist`,
+		"DTRACE_OPT_BUFSIZ=1":      `failed to set the environment's DTRACE_OPT_BUFSIZ: there is no option "bufsiz"; did you mean bufsize?`,
 		"DTRACE_OPT_BUFSIZE=4x":    `failed to set the environment's DTRACE_OPT_BUFSIZE: option bufsize: "4x" is not a size`,
 		"DTRACE_OPT_SYSLIBDIR=/":   `failed to set the environment's DTRACE_OPT_SYSLIBDIR: the option syslibdir is not for Linux`,
 		"DTRACE_OPT_BUFPOLICY=":    `"" is none of its values, switch, fill, ring`,
@@ -82,6 +107,57 @@ func TestSetEnvironment(t *testing.T) {
 	} {
 		if err := NewSettings().SetEnvironment([]string{entry}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", entry, err, want)
+		}
+	}
+}
+
+// TestEveryOptionOfDTrace sees that each option of the libdtrace of illumos, of
+// FreeBSD and of Oracle is there or refused with a reason, and not both.
+func TestEveryOptionOfDTrace(t *testing.T) {
+	names := strings.Fields(`agghist aggpack aggpercpu aggrate aggsize aggsortkey aggsortkeypos aggsortpos
+		aggsortrev aggzoom amin argref bpflog bpflogsize bufpolicy bufresize bufsize cleanrate core cpp cppargs
+		cpphdrs cpppath cpu ctfpath ctypes debug debugassert defaultargs define demangle destructive disasm
+		droptags dtypes dynvarsize empty encoding errtags evaltime flowindent grabanon incdir iregs jstackframes
+		jstackstrsize kdefs knodefs late lazyload ldpath libdir linkmode linknommap linktype lockmem maxframes
+		modpath nolibs noresolve nspec objcopypath oformat pcapsize pgmax preallocate printsize procfspath pspec
+		quiet quietresize rawbytes scratchsize setenv specsize stackframes stackindent statusrate stdc strip
+		strsize switchrate syslibdir sysslice temporal tree tregs udefs undef unodefs unsetenv useruid
+		ustackframes verbose version zdefs`)
+	for _, name := range names {
+		known := slices.Contains(OptionNames(), name)
+		if refused := absentOptions[name] != ""; known == refused {
+			t.Errorf("%s: known %v, refused %v", name, known, refused)
+		}
+	}
+}
+
+func TestVersionOnlyFalls(t *testing.T) {
+	s := NewSettings()
+	for _, version := range []string{"1.12.1", "1.5"} {
+		if err := s.Set("version=" + version); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := s.Set("version=1.6")
+	if want := "option version: D 1.6 is newer than D 1.5, which has been asked for before"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestVersionNumber(t *testing.T) {
+	for version, want := range map[string]uint32{"1.13": 0x0100d000, "1.6.3": 0x01006003, "1": 0x01000000, "1.4096": 0, "256.1": 0, "": 0, "1.": 0} {
+		if got := versionNumber(version); got != want {
+			t.Errorf("%q: got %#x, want %#x", version, got, want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for name, want := range map[string]string{
+		"bufsiz": "bufsize", "quite": "quiet", "strsizes": "strsize", "Quiet": "quiet", "agsortrev": "aggsortrev", "x": "", "": "", "wombats": "",
+	} {
+		if got := nearest(name, OptionNames()); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}
 }

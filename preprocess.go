@@ -40,15 +40,11 @@ func (s *Session) preprocess(src Source) (string, error) {
 	return string(out), nil
 }
 
-// dVersion is the value of __SUNW_D_VERSION: D 1.13, four bits of major, eight
-// of minor number, twelve of a third.
-const dVersion = 1<<24 | 13<<12
-
 // cppArgs are the preprocessor's arguments. The C that -X asks for is chosen by
 // the options of GNU cpp that come nearest.
 func (s *Session) cppArgs() []string {
 	set := s.settings
-	args := []string{"-D__SUNW_D=1", fmt.Sprintf("-D__SUNW_D_VERSION=%#x", dVersion)}
+	args := []string{"-D__SUNW_D=1", fmt.Sprintf("-D__SUNW_D_VERSION=%#x", versionNumber(set.Version))}
 	switch set.Stdc {
 	case "c":
 		args = append(args, "-std=c11")

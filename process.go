@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,17 +42,18 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 // StartCommand creates a process that is stopped before its first
 // instruction, for -c. The command is split into words as a shell does it,
 // without expansions. The process has this one's standard input, output, error
-// and environment. It runs as the user who called sudo(8), if that is how this
-// process came to be root.
-func StartCommand(command string) (*Process, error) {
-	p, err := startCommand(command)
+// and environment, but for the variables that env sets, NAME=VALUE, or removes,
+// NAME. It runs as the user who called sudo(8), if that is how this process came
+// to be root.
+func StartCommand(command string, env ...string) (*Process, error) {
+	p, err := startCommand(command, env)
 	if err != nil {
 		return nil, fmt.Errorf("failed to run the command %q: %w", command, err)
 	}
 	return p, nil
 }
 
-func startCommand(command string) (*Process, error) {
+func startCommand(command string, env []string) (*Process, error) {
 	words, err := shellwords.Parse(command)
 	if err != nil {
 		return nil, err
@@ -60,6 +62,7 @@ func startCommand(command string) (*Process, error) {
 		return nil, errors.New("it is empty")
 	}
 	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Env = changed(os.Environ(), env)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = new(unix.SysProcAttr)
 	if os.Geteuid() == 0 {
@@ -79,6 +82,19 @@ func startCommand(command string) (*Process, error) {
 		close(p.done)
 	}()
 	return p, nil
+}
+
+// changed returns an environment with variables set, NAME=VALUE, and removed,
+// NAME. Of several changes of one variable the last counts.
+func changed(environ, changes []string) []string {
+	for _, change := range changes {
+		name, _, set := strings.Cut(change, "=")
+		environ = slices.DeleteFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+		if set {
+			environ = append(environ, change)
+		}
+	}
+	return environ
 }
 
 // sudoCaller returns the user and the groups of who called sudo, or nil if

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -190,6 +191,13 @@ func TestGrab(t *testing.T) {
 		t.Errorf("it %q", how)
 	}
 	_ = sleeper.Wait()
+}
+
+func TestChangedEnvironment(t *testing.T) {
+	got := changed([]string{"A=1", "AB=2", "C=3"}, []string{"A=x=y", "C", "D=", "D=4", "E"})
+	if want := []string{"AB=2", "A=x=y", "D=4"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestProcessRefusals(t *testing.T) {

@@ -20,6 +20,9 @@ const (
 
 const groupAnnotation = "group"
 
+// optionFlag is the long name of -x.
+const optionFlag = "option"
+
 // addFlags defines dtrace(1)'s flags, and a long name for each.
 func (t *tracer) addFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
@@ -31,12 +34,12 @@ func (t *tracer) addFlags(f *pflag.FlagSet) {
 		annotate(f.VarPF(&sourceFlag{t, kind, arg}, long, short, usage))
 	}
 	set := func(option, long, short, usage string) {
-		flag := f.VarPF(&settingFlag{t: t, option: option, isBool: true}, long, short, usage)
+		flag := f.VarPF(&settingFlag{t: t, flag: "-" + short, option: option, isBool: true}, long, short, usage)
 		flag.NoOptDefVal = "true"
 		annotate(flag)
 	}
 	setTo := func(option, long, short, arg, usage string) {
-		annotate(f.VarPF(&settingFlag{t: t, option: option, arg: arg}, long, short, usage))
+		annotate(f.VarPF(&settingFlag{t: t, flag: "-" + short, option: option, arg: arg}, long, short, usage))
 	}
 	toggle := func(to *bool, long, short, usage string) {
 		f.BoolVarP(to, long, short, false, usage)
@@ -64,11 +67,11 @@ func (t *tracer) addFlags(f *pflag.FlagSet) {
 	set("cpphdrs", "show-includes", "H", "the names of included files printed")
 	setTo("stdc", "stdc", "X", "a|c|s|t", "the C it is for: a, t GNU's; c ISO's; s before 1989")
 	setTo("libdir", "library", "L", "DIR", "compile the *.d of DIR before the program")
-	toggle(&t.listing, "listing", "S", "print the compiled program, as BPF")
+	set("verbose", "listing", "S", "print the compiled program, as BPF")
 	toggle(&t.rewrite, "desugar", "d", "print the program as the compiler rewrites it")
 
 	group = groupProcesses
-	f.VarP(&processFlag{t, kinst.StartCommand, "CMD"}, "command", "c", "run `CMD` once all probes are in, and trace until it ends; $target is its ID")
+	f.VarP(&processFlag{t, startCommand, "CMD"}, "command", "c", "run `CMD` once all probes are in, and trace until it ends; $target is its ID")
 	annotate(f.Lookup("command"))
 	f.VarP(&processFlag{t, grabProcess, "PID"}, "pid", "p", "trace until the process `PID` ends; $target is it")
 	annotate(f.Lookup("pid"))
@@ -81,7 +84,7 @@ func (t *tracer) addFlags(f *pflag.FlagSet) {
 	toggle(&t.verbose, "verbose", "v", "report stability, and what is left out and why")
 
 	group = groupOptions
-	setTo("", "option", "x", "NAME[=VALUE]", "set an option; kinst(1) lists them")
+	setTo("", optionFlag, "x", "NAME[=VALUE]", "set an option; kinst(1) describes them")
 	setTo("bufsize", "buffer-size", "b", "SIZE", "-x bufsize=SIZE: of each CPU's buffer (k, m, g)")
 	annotate(f.VarPF(&modelFlag{t, "32", "2"}, "32", "3", "refused: the kernel is 64 bits wide"))
 	annotate(f.VarPF(&modelFlag{t, "64", "4"}, "64", "6", "64-bit programs, as they always are"))
@@ -100,14 +103,14 @@ func (t *tracer) addFlags(f *pflag.FlagSet) {
 // asks for, in either way.
 type processFlag struct {
 	t     *tracer
-	begin func(text string) (*kinst.Process, error)
+	begin func(text string, set *kinst.Settings) (*kinst.Process, error)
 	arg   string
 }
 
 func (f *processFlag) String() string { return "" }
 func (f *processFlag) Type() string   { return f.arg }
 func (f *processFlag) Set(text string) error {
-	f.t.begin = append(f.t.begin, func() (*kinst.Process, error) { return f.begin(text) })
+	f.t.begin = append(f.t.begin, func(set *kinst.Settings) (*kinst.Process, error) { return f.begin(text, set) })
 	return nil
 }
 
@@ -129,9 +132,17 @@ func (f *sourceFlag) Set(text string) error {
 // A settingFlag sets an option: the one that it names, or -x NAME=VALUE.
 type settingFlag struct {
 	t      *tracer
-	option string
+	flag   string // as messages name it
+	option string // "" for -x
 	arg    string
 	isBool bool
+}
+
+// A setting is what a settingFlag sets.
+type setting struct {
+	wrote string // for messages: the flag and its value
+	text  string // NAME[=VALUE]
+	alias bool   // the flag is not -x
 }
 
 func (f *settingFlag) String() string   { return "" }
@@ -144,13 +155,32 @@ func (f *settingFlag) Type() string {
 }
 
 func (f *settingFlag) Set(text string) error {
+	wrote := text
+	if text == "" {
+		wrote = `""`
+	}
+	s := setting{wrote: f.flag + " " + wrote, text: text, alias: f.option != ""}
 	switch {
 	case f.isBool:
-		text = f.option
+		s.wrote, s.text = f.flag+"="+text, f.option+"="+text
 	case f.option != "":
-		text = f.option + "=" + text
+		s.text = f.option + "=" + text
 	}
-	f.t.sets = append(f.t.sets, text)
+	f.t.sets = append(f.t.sets, s)
+	return nil
+}
+
+// set sets the option. Its name is left out of the message where the user has
+// written a flag.
+func (s setting) set(to *kinst.Settings) error {
+	err := to.Set(s.text)
+	var value *kinst.ValueError
+	if s.alias && errors.As(err, &value) {
+		err = value.Err
+	}
+	if err != nil {
+		return fmt.Errorf("failed to set %s: %w", s.wrote, err)
+	}
 	return nil
 }
 

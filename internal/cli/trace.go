@@ -20,17 +20,16 @@ import (
 type tracer struct {
 	name    string
 	sources []kinst.Source // -n -s -P -m -f -i, in their order
-	sets    []string       // -x NAME[=VALUE], and the flags that stand for one
+	sets    []setting      // -x, and the flags that stand for an option
 	args    []string       // macro arguments
 	list    bool
 	compile bool
-	listing bool
 	rewrite bool
 	version bool
 	verbose bool
 	output  string
-	begin   []func() (*kinst.Process, error) // what -c and -p ask for, in their order
-	refusal error                            // why a flag cannot be obeyed
+	begin   []func(*kinst.Settings) (*kinst.Process, error) // what -c and -p ask for, in their order
+	refusal error                                           // why a flag cannot be obeyed
 
 	processes []*kinst.Process
 	session   *kinst.Session
@@ -137,7 +136,7 @@ func (t *tracer) open(cmd *cobra.Command) (err error) {
 			p.Release()
 		}
 	}()
-	if err := t.startProcesses(); err != nil {
+	if err := t.startProcesses(settings); err != nil {
 		return err
 	}
 	if t.session, err = kinst.Open(t.options(settings)); err != nil {
@@ -182,8 +181,8 @@ func (t *tracer) settings() (*kinst.Settings, error) {
 		return nil, err
 	}
 	for _, set := range t.sets {
-		if err := s.Set(set); err != nil {
-			return nil, fmt.Errorf("failed to set -x %s: %w", set, err)
+		if err := set.set(s); err != nil {
+			return nil, err
 		}
 	}
 	return s, nil
@@ -212,9 +211,9 @@ func (t *tracer) readScripts(stdin io.Reader) error {
 	return nil
 }
 
-func (t *tracer) startProcesses() error {
+func (t *tracer) startProcesses(set *kinst.Settings) error {
 	for _, begin := range t.begin {
-		p, err := begin()
+		p, err := begin(set)
 		if err != nil {
 			return err
 		}
@@ -223,7 +222,11 @@ func (t *tracer) startProcesses() error {
 	return nil
 }
 
-func grabProcess(text string) (*kinst.Process, error) {
+func startCommand(command string, set *kinst.Settings) (*kinst.Process, error) {
+	return kinst.StartCommand(command, set.Environ...)
+}
+
+func grabProcess(text string, _ *kinst.Settings) (*kinst.Process, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil || pid <= 0 {
 		return nil, fmt.Errorf("invalid pid: %s", text)
@@ -257,7 +260,7 @@ func (t *tracer) show(ctx context.Context, program *kinst.Program, out io.Writer
 			}
 		}
 	}
-	if t.listing {
+	if t.session.Settings().Verbose {
 		if err := program.Listing(os.Stderr); err != nil {
 			return err
 		}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"kinst"
 )
 
 // The help is readable in a terminal of 80 columns.
@@ -31,6 +33,9 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 		fmt.Fprintf(w, "\n%s\n", cmd.Long)
 	}
 	printFlags(w, cmd.LocalFlags())
+	if cmd.LocalFlags().Lookup(optionFlag) != nil {
+		printOptions(w)
+	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintln(w, "\nCommands")
 		for _, c := range cmd.Commands() {
@@ -48,6 +53,14 @@ func printUsage(w io.Writer, cmd *cobra.Command) {
 	fmt.Fprintf(w, "Usage: %s\n", cmd.UseLine())
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "       %s COMMAND ...\n", cmd.CommandPath())
+	}
+}
+
+// printOptions prints the names of the options.
+func printOptions(w io.Writer) {
+	fmt.Fprintf(w, "\nNames for -x\n")
+	for _, line := range wrap(strings.Join(kinst.OptionNames(), " "), helpWidth-2) {
+		fmt.Fprintf(w, "  %s\n", line)
 	}
 }
 

@@ -17,6 +17,7 @@ type Options struct {
 	FlowIndent bool
 	RawBytes   bool
 	NoDemangle bool
+	DropTags   bool // names before the texts of losses
 	// Encoding is of the bars: "utf8", "ascii", or "" for ascii, but utf8 with
 	// AggPack.
 	Encoding string

@@ -26,6 +26,7 @@ var goldens = map[string]func(t *testing.T) string{
 	"flowindent":   goldenFlow,
 	"speculation":  goldenSpeculation,
 	"messages":     goldenMessages,
+	"droptags":     goldenDropTags,
 	"count":        goldenCount,
 	"aggsort":      goldenSort,
 	"functions":    goldenFunctions,
@@ -223,6 +224,16 @@ func goldenSpeculation(t *testing.T) string {
 	s.fire(0, 1, discard)
 	s.fire(0, 1, commit)
 	s.fire(0, 1, commit)
+	return s.output()
+}
+
+func goldenDropTags(t *testing.T) string {
+	s := newSession(t, Options{DropTags: true})
+	s.open(newBuilder(0))
+	for loss := range record.Losses {
+		s.c.Lost(2, loss, 1)
+	}
+	s.c.Missed(2)
 	return s.output()
 }
 

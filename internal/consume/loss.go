@@ -29,24 +29,25 @@ func (c *Consumer) Lost(cpu int, loss record.Loss, count uint64) {
 		return
 	}
 	r := Report{Kind: "drop", CPU: cpu, Count: count}
+	tag := "UNKNOWN"
 	one, many, tail := "drop", "drops", fmt.Sprintf(" on CPU %d", cpu)
 	switch loss {
 	case record.LossRecords:
-		r.Loss = "records"
+		r.Loss, tag = "records", "PRINCIPAL"
 	case record.LossAggregations:
-		r.Loss = "aggregations"
+		r.Loss, tag = "aggregations", "AGGREGATION"
 		one, many = "aggregation drop", "aggregation drops"
 	case record.LossVariables:
-		r.Loss = "variables"
+		r.Loss, tag = "variables", "DYNAMIC"
 		one, many = "dynamic variable drop", "dynamic variable drops"
 	case record.LossSpeculations:
-		r.Loss = "speculations"
+		r.Loss, tag = "speculations", "SPEC"
 		one, many = "speculative drop", "speculative drops"
 	case record.LossSpecBusy:
-		r.Loss = "speculations-unavailable"
+		r.Loss, tag = "speculations-unavailable", "SPECUNAVAIL"
 		one, many, tail = "failed speculation", "failed speculations", " (no speculative buffer available)"
 	case record.LossSpecActive:
-		r.Loss = "speculations-busy"
+		r.Loss, tag = "speculations-busy", "SPECBUSY"
 		one, many, tail = "failed speculation", "failed speculations", " (available buffer(s) still busy)"
 	default:
 		r.Loss = fmt.Sprintf("loss-%d", loss)
@@ -55,8 +56,17 @@ func (c *Consumer) Lost(cpu int, loss record.Loss, count uint64) {
 	if loss == record.LossVariables || loss == record.LossSpeculations {
 		tail = ""
 	}
-	r.Text = plural(count, one, many) + tail
+	r.Text = c.dropTag(tag) + plural(count, one, many) + tail
 	c.report(r)
+}
+
+// dropTag returns what a loss is called in libdtrace (dt_handle.c), to be put
+// before its text, if the option droptags is set.
+func (c *Consumer) dropTag(tag string) string {
+	if !c.opts.DropTags {
+		return ""
+	}
+	return "[DTRACEDROP_" + tag + "] "
 }
 
 // Overflown reports the records that found no room in a speculation since the
@@ -73,7 +83,7 @@ func (c *Consumer) Missed(count uint64) {
 		return
 	}
 	c.report(Report{Kind: "drop", CPU: -1, Loss: "firings", Count: count,
-		Text: plural(count, "probe firing", "probe firings") + " skipped by the kernel"})
+		Text: c.dropTag("FIRINGS") + plural(count, "probe firing", "probe firings") + " skipped by the kernel"})
 }
 
 func plural(n uint64, one, many string) string {
