@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"kinst/internal/dlang/syntax"
 	"kinst/internal/provider"
 )
@@ -65,7 +67,7 @@ func (s *Session) matchIn(ctx context.Context, p provider.Provider, d provider.D
 			none = nil
 		}
 	case err != nil && named && errors.Is(err, fs.ErrPermission):
-		return nil, nil, fmt.Errorf("%w: run as root", err)
+		return nil, nil, explained(err, unix.CAP_SYS_ADMIN)
 	case err != nil && named:
 		return nil, nil, err
 	case err != nil:

@@ -32,7 +32,7 @@ func openEvents(tracefs *os.Root) (*os.File, error) {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("this kernel has no kprobes: %w; it takes one built with CONFIG_KPROBE_EVENTS", err)
 	case errors.Is(err, os.ErrPermission):
-		return nil, fmt.Errorf("%w; arming probes takes root", err)
+		return nil, kernel.Refused(fmt.Errorf("arming probes: %w", err), unix.CAP_DAC_OVERRIDE)
 	}
 	return f, err
 }

@@ -54,10 +54,25 @@ func (k *Kernel) Check() []Check {
 
 // outcome makes a check of an error and of what is to be said without one.
 func outcome(name string, required bool, err error, detail, remedy string) Check {
+	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
+		return Check{name, false, required, refused.Err.Error(), refused.Remedy}
+	}
 	if err != nil {
 		return Check{name, false, required, err.Error(), remedy}
 	}
 	return Check{name, true, required, detail, ""}
+}
+
+// remedyFor says what to do about an error: of missing privileges, or else the
+// rest.
+func remedyFor(err error, rest string, capabilities ...int) string {
+	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
+		return refused.Remedy
+	}
+	if errors.Is(err, os.ErrPermission) {
+		return Remedy(capabilities...)
+	}
+	return rest
 }
 
 func checkArch() Check {
@@ -69,55 +84,32 @@ func checkArch() Check {
 }
 
 func checkPrivileges() Check {
-	const name, remedy = "privileges", "run as root (sudo kinst …), outside of containers that have less than all capabilities"
-	effective, err := effectiveCapabilities()
-	if err != nil {
-		return outcome(name, true, err, "", remedy)
+	const name = "privileges"
+	takes := []int{unix.CAP_BPF, unix.CAP_PERFMON}
+	notes := map[string]string{"CAP_DAC_OVERRIDE": " (for tracefs)", "CAP_SYSLOG": " (for the addresses of symbols)"}
+	if os.Geteuid() != 0 {
+		takes = append(takes, unix.CAP_DAC_OVERRIDE)
 	}
-	if missing := missingCapabilities(effective); len(missing) > 0 {
-		return outcome(name, true, fmt.Errorf("user %d lacks %s", os.Geteuid(), strings.Join(missing, ", ")), "", remedy)
+	missing, err := Missing(append(takes, unix.CAP_SYSLOG)...)
+	for i, c := range missing {
+		missing[i] += notes[c]
 	}
-	return outcome(name, true, nil, fmt.Sprintf("user %d with the capabilities that tracing takes", os.Geteuid()), "")
-}
-
-// effectiveCapabilities returns the set as the kernel's bit mask.
-func effectiveCapabilities() (uint64, error) {
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	if err := unix.Capget(&header, &data[0]); err != nil {
-		return 0, fmt.Errorf("reading the capabilities: %w", err)
+	switch {
+	case err != nil:
+	case len(missing) > 0:
+		err = fmt.Errorf("user %d lacks %s", os.Geteuid(), strings.Join(missing, ", "))
+	case confined():
+		err = fmt.Errorf("user %d has the capabilities that tracing takes in a user namespace only", os.Geteuid())
 	}
-	return uint64(data[1].Effective)<<32 | uint64(data[0].Effective), nil
-}
-
-// missingCapabilities names what a set lacks. CAP_SYS_ADMIN stands for the
-// two that were split off it in Linux 5.8.
-func missingCapabilities(set uint64) (missing []string) {
-	has := func(c int) bool { return set>>c&1 != 0 }
-	if !has(unix.CAP_SYS_ADMIN) {
-		for c, name := range map[int]string{unix.CAP_BPF: "CAP_BPF", unix.CAP_PERFMON: "CAP_PERFMON"} {
-			if !has(c) {
-				missing = append(missing, name)
-			}
-		}
-	}
-	if !has(unix.CAP_DAC_OVERRIDE) && os.Geteuid() != 0 {
-		missing = append(missing, "CAP_DAC_OVERRIDE (for tracefs)")
-	}
-	if !has(unix.CAP_SYSLOG) && !has(unix.CAP_SYS_ADMIN) {
-		missing = append(missing, "CAP_SYSLOG (for the addresses of symbols)")
-	}
-	return missing
+	return outcome(name, true, err, fmt.Sprintf("user %d with the capabilities that tracing takes", os.Geteuid()), Remedy(append(takes, unix.CAP_SYSLOG)...))
 }
 
 func checkLockdown() Check {
 	const name = "lockdown"
-	text, err := os.ReadFile("/sys/kernel/security/lockdown")
-	if err != nil {
+	mode := lockdown()
+	if mode == "" {
 		return Check{Name: name, OK: true, Detail: "unknown: /sys/kernel/security/lockdown is not there; what it would forbid is tried below"}
 	}
-	_, mode, _ := strings.Cut(string(text), "[")
-	mode, _, _ = strings.Cut(mode, "]")
 	if mode == "confidentiality" {
 		return Check{name, false, true, "the kernel is locked down to keep its memory confidential, which forbids probes and BPF programs that read it",
 			"boot with lockdown=none or lockdown=integrity, or with secure boot switched off"}
@@ -134,7 +126,8 @@ func (k *Kernel) checkSymbols() Check {
 }
 
 func (k *Kernel) checkText() Check {
-	const name, remedy = "kernel text", "run as root; it takes " + kcorePath + " (CONFIG_PROC_KCORE) or BPF"
+	const name = "kernel text"
+	remedy := "it takes " + kcorePath + " (CONFIG_PROC_KCORE) or BPF; " + Remedy(unix.CAP_SYS_RAWIO, unix.CAP_BPF, unix.CAP_PERFMON)
 	mem, err := k.memory()
 	if err != nil {
 		return outcome(name, true, err, "", remedy)
@@ -151,17 +144,17 @@ func (k *Kernel) checkText() Check {
 }
 
 func checkKprobes() Check {
-	const name, remedy = "kprobes", "a kernel with CONFIG_KPROBE_EVENTS, and root; or trace another kernel with kinst vm"
+	const name = "kprobes"
 	dir, err := TraceFS()
 	if err != nil {
-		return outcome(name, true, err, "", "run as root, on a kernel with CONFIG_FTRACE")
+		return outcome(name, true, err, "", remedyFor(err, "a kernel with CONFIG_FTRACE", unix.CAP_SYS_ADMIN))
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "kprobe_events"), os.O_WRONLY|os.O_APPEND, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		err = errors.New("this kernel has none")
 	}
 	if err != nil {
-		return outcome(name, true, err, "", remedy)
+		return outcome(name, true, err, "", remedyFor(err, "a kernel with CONFIG_KPROBE_EVENTS; or trace another kernel with kinst vm", unix.CAP_DAC_OVERRIDE))
 	}
 	f.Close()
 	return outcome(name, true, nil, "kprobe_events in "+dir, "")
@@ -201,7 +194,7 @@ func checkPerf() Check {
 	if err != nil {
 		paranoid, _ := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
 		return outcome(name, true, fmt.Errorf("opening one for the whole system: %w (kernel.perf_event_paranoid is %q)", err, strings.TrimSpace(string(paranoid))),
-			"", "run as root, on a kernel with CONFIG_PERF_EVENTS")
+			"", remedyFor(err, "a kernel with CONFIG_PERF_EVENTS", unix.CAP_PERFMON))
 	}
 	unix.Close(fd)
 	return outcome(name, true, nil, "for the whole system", "")
@@ -209,7 +202,7 @@ func checkPerf() Check {
 
 // checkBPF loads a program of the kind that probes run.
 func checkBPF() Check {
-	const name, remedy = "BPF", "a kernel with CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS, and root"
+	const name = "BPF"
 	prog, err := ebpf.NewProgram(&ebpf.ProgramSpec{
 		Name: "kinst_check", Type: ebpf.Kprobe, License: "GPL",
 		Instructions: asm.Instructions{
@@ -223,7 +216,8 @@ func checkBPF() Check {
 		},
 	})
 	if err != nil {
-		return outcome(name, true, fmt.Errorf("loading a program: %w", err), "", remedy)
+		return outcome(name, true, fmt.Errorf("loading a program: %w", err), "",
+			remedyFor(err, "a kernel with CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS", unix.CAP_BPF, unix.CAP_PERFMON))
 	}
 	prog.Close()
 	return outcome(name, true, nil, "programs for kprobes, with access to the kernel's memory", "")
@@ -254,9 +248,18 @@ func checkBlacklist() Check {
 	spans := loadBlacklist()
 	if len(spans) == 0 {
 		return outcome("blacklist", false, errors.New("kprobes/blacklist in debugfs cannot be read: what must not be probed is found out by trying"), "",
-			"run as root, on a kernel with CONFIG_DEBUG_FS")
+			blacklistRemedy())
 	}
 	return outcome("blacklist", false, nil, fmt.Sprintf("%d functions must not be probed", len(spans)), "")
+}
+
+func blacklistRemedy() string {
+	const config = "a kernel with CONFIG_DEBUG_FS"
+	dir, err := DebugFS()
+	if err == nil {
+		_, err = os.ReadFile(filepath.Join(dir, "kprobes", "blacklist"))
+	}
+	return remedyFor(err, config, unix.CAP_SYS_ADMIN)
 }
 
 func (k *Kernel) checkProbeTable() Check {
@@ -300,8 +303,9 @@ func checkExpedited() Check {
 		return outcome(name, false, errors.New("/sys/kernel/rcu_normal is 1, so that removing a site takes 10 to 20 ms"), "",
 			"echo 0 >/sys/kernel/rcu_normal, unless it is a real-time system that must not be interrupted")
 	}
-	if unix.Access("/sys/kernel/rcu_expedited", unix.W_OK) != nil {
-		return outcome(name, false, errors.New("/sys/kernel/rcu_expedited cannot be written, so that removing a site takes 10 to 20 ms"), "", "run as root")
+	if err := unix.Access("/sys/kernel/rcu_expedited", unix.W_OK); err != nil {
+		return outcome(name, false, errors.New("/sys/kernel/rcu_expedited cannot be written, so that removing a site takes 10 to 20 ms"), "",
+			remedyFor(err, "a kernel that has it, or with /sys mounted so that it can be written", unix.CAP_DAC_OVERRIDE))
 	}
 	return outcome(name, false, nil, "/sys/kernel/rcu_expedited can be turned", "")
 }

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"kinst/internal/elfnote"
 )
 
@@ -46,7 +48,7 @@ func kcoreRemedy(err error) string {
 	case errors.Is(err, fs.ErrNotExist):
 		return "the kernel is built without CONFIG_PROC_KCORE, or /proc is not mounted"
 	case errors.Is(err, fs.ErrPermission):
-		return "it takes root, and a kernel that is not locked down"
+		return Remedy(unix.CAP_SYS_RAWIO)
 	}
 	return "it is read for the text of functions"
 }

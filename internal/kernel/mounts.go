@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"sync"
 
@@ -48,6 +50,9 @@ func (m *mount) directory() (string, error) {
 		}
 	}
 	dir, err := detachedMount(m.fstype)
+	if errors.Is(err, os.ErrPermission) {
+		return "", Refused(fmt.Errorf("%s is not mounted where this process could use it, and cannot be: %w", m.fstype, err), unix.CAP_SYS_ADMIN)
+	}
 	if err != nil {
 		return "", fmt.Errorf("%s is not mounted and cannot be: %w; mount -t %[1]s %[1]s %[3]s", m.fstype, err, m.usual[0])
 	}

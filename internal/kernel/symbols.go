@@ -14,14 +14,24 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 const kallsymsPath = "/proc/kallsyms"
 
 // ErrNoAddresses is returned where the kernel hides the addresses of its
 // symbols from this process.
-var ErrNoAddresses = errors.New("the kernel hides its addresses in " + kallsymsPath +
-	" from this process: run as root, and where sysctl kernel.kptr_restrict is 2, set it to 1")
+var ErrNoAddresses = errors.New("the kernel hides its addresses in " + kallsymsPath + " from this process")
+
+// hiddenError says what to do about it.
+func hiddenError() error {
+	const restrict = "/proc/sys/kernel/kptr_restrict"
+	if text, err := os.ReadFile(restrict); err == nil && strings.TrimSpace(string(text)) == "2" {
+		return &RefusedError{ErrNoAddresses, "sysctl kernel.kptr_restrict is 2: set it to 1"}
+	}
+	return Refused(ErrNoAddresses, unix.CAP_SYSLOG)
+}
 
 // A Symbol is a line of /proc/kallsyms.
 type Symbol struct {
@@ -164,7 +174,7 @@ func parseSymbols(text []byte) (*Symbols, error) {
 		syms = append(syms, sym)
 	}
 	if len(syms) > 0 && hidden {
-		return nil, ErrNoAddresses
+		return nil, hiddenError()
 	}
 	return newSymbols(syms, nil, modules, kallsymsPath), nil
 }

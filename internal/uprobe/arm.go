@@ -10,6 +10,8 @@ import (
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
+
+	"kinst/internal/kernel"
 )
 
 // A Site is an instruction of a file.
@@ -150,7 +152,7 @@ func isRefusal(err error) bool {
 func armError(pid int, file string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrPermission):
-		err = fmt.Errorf("%w; it takes root, or CAP_BPF and CAP_PERFMON and the right to look into the process", err)
+		err = kernel.Refused(err, unix.CAP_BPF, unix.CAP_PERFMON, unix.CAP_SYS_PTRACE)
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ESRCH):
 		err = fmt.Errorf("the process has exited, or has not mapped the file any more (%w)", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/btf"
 	"golang.org/x/sys/unix"
+
+	"kinst/internal/kernel"
 )
 
 // StopAt has the kernel send SIGSTOP to a thread of a process that executes one
@@ -50,7 +52,7 @@ func StopAt(pid int, sites []Site) (*Group, error) {
 
 func stopError(pid int, err error) error {
 	if errors.Is(err, unix.EPERM) {
-		err = fmt.Errorf("%w; it takes root, or CAP_BPF and CAP_PERFMON", unix.EPERM)
+		err = kernel.Refused(unix.EPERM, unix.CAP_BPF, unix.CAP_PERFMON)
 	}
 	return fmt.Errorf("loading the program that stops process %d: %w", pid, err)
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"kinst/internal/kernel"
 )
 
 // A mapping is a stretch of a process's memory that shows a file.
@@ -51,7 +53,7 @@ func processError(pid int, err error) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ESRCH):
 		return fmt.Errorf("process %d: %w", pid, ErrNoProcess)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("process %d belongs to another user: %w; root may look into it, or a process with CAP_SYS_PTRACE", pid, err)
+		return kernel.Refused(fmt.Errorf("process %d cannot be looked into: %w", pid, err), unix.CAP_SYS_PTRACE)
 	}
 	return fmt.Errorf("process %d: %w", pid, err)
 }
