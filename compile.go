@@ -160,7 +160,7 @@ func parseAs(kind SourceKind, text *syntax.Source, cfg *syntax.Config) (*syntax.
 	case Functions:
 		return syntax.ParseProbeSpec(text, syntax.ByFunction, cfg)
 	case IDs:
-		return syntax.ParseProbeSpec(text, syntax.ByName, cfg)
+		return syntax.ParseProbeSpec(text, syntax.ByID, cfg)
 	}
 	return syntax.Parse(text, cfg)
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"kinst/internal/tracee"
+	"kinst/internal/userland"
 )
 
 // A Process is one that a session watches: tracing ends when the last of them
@@ -150,8 +151,11 @@ func ending(pid int, status unix.WaitStatus) string {
 // which Linux has since 5.3.
 func GrabProcess(pid int) (*Process, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return nil, fmt.Errorf("failed to grab process %d: %w", pid, grabError(pid, err))
+	if why := grabError(pid, err); why != nil {
+		if err == nil {
+			unix.Close(fd)
+		}
+		return nil, fmt.Errorf("failed to grab process %d: %w", pid, why)
 	}
 	p := &Process{PID: pid, done: make(chan struct{})}
 	go func() {
@@ -168,21 +172,17 @@ func GrabProcess(pid int) (*Process, error) {
 	return p, nil
 }
 
+// grabError says why a process cannot be watched. Err is that of the kernel, which
+// may have nothing against it.
 func grabError(pid int, err error) error {
-	if errors.Is(err, unix.ESRCH) {
-		return errors.New("there is no such process")
-	}
-	status, err2 := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err2 != nil {
+	why := userland.CheckProcess(pid)
+	switch {
+	case why == nil, err == nil && errors.Is(why, userland.ErrNoProcess): // it has exited since
 		return err
+	case errors.Is(err, unix.ESRCH):
+		return userland.ErrNoProcess
 	}
-	for line := range strings.Lines(string(status)) {
-		group, ok := strings.CutPrefix(line, "Tgid:")
-		if group = strings.TrimSpace(group); ok && group != strconv.Itoa(pid) {
-			return fmt.Errorf("it is a thread of process %s", group)
-		}
-	}
-	return err
+	return why
 }
 
 // Load brings a created process that is stopped before its first instruction

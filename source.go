@@ -40,10 +40,40 @@ func (s Source) Label() string {
 	if s.Kind == Script {
 		return s.Name
 	}
-	if i := strings.IndexAny(s.Text, "{/;"); i >= 0 {
-		return s.Text[:i]
+	text := s.Text
+	if i := strings.IndexAny(text, "{/;"); i >= 0 {
+		text = text[:i]
 	}
-	return s.Text
+	text, _ = around(text, 0, maxExcerpt)
+	return text
+}
+
+// maxExcerpt is how much of a source is shown in messages, bytes.
+const maxExcerpt = 200
+
+// around returns the part of a line that is about an offset, and the offset in
+// it, if the line has more than most bytes. Dots stand for what is left out.
+func around(line string, offset, most int) (part string, at int) {
+	if len(line) <= most {
+		return line, offset
+	}
+	start := max(min(offset-most/2, len(line)-most), 0)
+	end := start + most
+	for start > 0 && !utf8.RuneStart(line[start]) {
+		start--
+	}
+	for end < len(line) && !utf8.RuneStart(line[end]) {
+		end++
+	}
+	const dots = "..."
+	part, at = line[start:end], offset-start
+	if start > 0 {
+		part, at = dots+part, at+len(dots)
+	}
+	if end < len(line) {
+		part += dots
+	}
+	return part, at
 }
 
 // A CompileError is what is wrong with a source.
@@ -56,6 +86,24 @@ type CompileError struct {
 
 // Error returns the first error, with its place.
 func (e *CompileError) Error() string { return e.Detail(false) }
+
+// Text returns the source for messages about it: the whole if it is short, or else
+// what of it the first error is about.
+func (e *CompileError) Text() string {
+	text := e.Source.Text
+	if len(text) <= maxExcerpt {
+		return text
+	}
+	offset := 0
+	if len(e.Errors) > 0 {
+		pos := e.Errors[0].Pos
+		if line, ok := lineOf(pos); ok && pos.Source.Name == e.Source.Name {
+			text, offset = line, pos.Column-1
+		}
+	}
+	text, _ = around(text, offset, maxExcerpt)
+	return text
+}
 
 // Detail returns every error with its place and, if carets is set, its line of
 // the source with a caret below.
@@ -132,21 +180,31 @@ func before(a, b syntax.Pos) bool {
 
 // caret returns the line of a position and a caret below its column.
 func caret(pos syntax.Pos) string {
-	if !pos.IsValid() {
+	line, ok := lineOf(pos)
+	if !ok {
 		return ""
 	}
-	lines := strings.Split(strings.TrimPrefix(pos.Source.Text, syntax.ByteOrderMark), "\n")
-	if pos.Line > len(lines) || pos.Column < 1 || pos.Column > len(lines[pos.Line-1])+1 {
-		return "" // the preprocessor renumbered the lines
-	}
-	line := lines[pos.Line-1]
+	line, at := around(line, pos.Column-1, maxExcerpt)
 	blank := strings.Map(func(r rune) rune {
 		if r == '\t' {
 			return r
 		}
 		return ' '
-	}, line[:pos.Column-1])
+	}, line[:at])
 	return fmt.Sprintf("\n    %s\n    %s^", harmless(line), blank)
+}
+
+// lineOf returns the line of a position, if the source has it: the preprocessor
+// renumbers lines.
+func lineOf(pos syntax.Pos) (line string, ok bool) {
+	if !pos.IsValid() {
+		return "", false
+	}
+	lines := strings.Split(strings.TrimPrefix(pos.Source.Text, syntax.ByteOrderMark), "\n")
+	if pos.Line > len(lines) || pos.Column < 1 || pos.Column > len(lines[pos.Line-1])+1 {
+		return "", false
+	}
+	return lines[pos.Line-1], true
 }
 
 // harmless replaces what would control the terminal.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -127,11 +128,31 @@ func status(name string, err error, stderr io.Writer) int {
 	case errors.Is(err, unix.EPIPE):
 		return endByPipe()
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "%s: %v\nTry '%s --help'.\n", name, err, name)
+		fmt.Fprintf(stderr, "%s: %s\nTry '%s --help'.\n", name, shortened(err.Error()), name)
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "%s: %v\n", name, err)
+	fmt.Fprintf(stderr, "%s: %s\n", name, shortened(err.Error()))
 	return exitFatal
+}
+
+// maxMessage is how long a line of a message may be, bytes: what it repeats of
+// the user's words, a file's name or a constant of a program, may be of any
+// length.
+const maxMessage = 1000
+
+// shortened leaves out the middle of the lines of a message that are too long.
+func shortened(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if len(line) > maxMessage {
+			head, tail := line[:maxMessage/2], line[len(line)-maxMessage/2:]
+			lines[i] = strings.ToValidUTF8(head, "") + "..." + strings.ToValidUTF8(tail, "")
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // endByPipe ends the process as one whose reader has gone away, with SIGPIPE.

@@ -6,7 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/spf13/cobra"
 )
+
+// listArguments is -l with words that no flag stands before. dtrace(1) lists
+// all probes and passes them over, which is not what was meant.
+func (t *tracer) listArguments(cmd *cobra.Command) error {
+	word := t.args[1]
+	if t.name != dtraceName {
+		return usageError{fmt.Errorf("-l lists the probes that a flag names, and %q stands behind none: put -n before it, or -P, -m, -f or -i", word)}
+	}
+	t.warn(fmt.Sprintf("all probes are listed, as no flag stands before %q: put -n before it, or -P, -m, -f or -i", word))
+	t.args = t.args[:1]
+	return t.open(cmd)
+}
 
 // listProbes prints the probes that the sources name as dtrace -l does. Under
 // dtrace's own name, descriptions without probes do not change the exit status.

@@ -100,6 +100,8 @@ func (t *tracer) run(cmd *cobra.Command) error {
 		return usageError{errors.New("only one of the flags -l and -V can be given at a time")}
 	case t.version:
 		return t.printVersion(cmd.OutOrStdout())
+	case t.list && len(t.sources) == 0 && len(t.args) > 1:
+		return t.listArguments(cmd)
 	case len(t.sources) == 0 && !t.list:
 		if cmd.Flags().NFlag() == 0 && len(t.args) == 1 {
 			printHelp(cmd.ErrOrStderr(), newRootCommand(t.name))
@@ -317,7 +319,7 @@ func (t *tracer) describe(err error) error {
 	if src.Kind == kinst.Script {
 		fmt.Fprintf(&b, "failed to compile script %s: ", src.Name)
 	} else {
-		fmt.Fprintf(&b, "invalid %s specifier %s: ", src.Kind, src.Text)
+		fmt.Fprintf(&b, "invalid %s specifier %s: ", src.Kind, compile.Text())
 	}
 	b.WriteString(compile.Detail(isTerminal(os.Stderr)))
 	return errors.New(b.String())
@@ -355,7 +357,7 @@ func (t *tracer) notice(text string) {
 	}
 }
 
-func (t *tracer) warn(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", t.name, text) }
+func (t *tracer) warn(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", t.name, shortened(text)) }
 
 func (t *tracer) note(text string) {
 	if t.verbose {

@@ -21,9 +21,9 @@ func TestRemedy(t *testing.T) {
 		takes []int
 		want  string
 	}{
-		"a user":          {privileges{user: 1000}, bpf, "run as root, or with CAP_BPF and CAP_PERFMON"},
+		"a user":               {privileges{user: 1000}, bpf, "run as root, or with CAP_BPF and CAP_PERFMON"},
 		"a user without three": {privileges{user: 1000}, append(bpf, unix.CAP_SYS_PTRACE), "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE"},
-		"a user with one": {privileges{user: 1000, effective: 1 << unix.CAP_BPF}, bpf, "run as root, or with CAP_PERFMON"},
+		"a user with one":      {privileges{user: 1000, effective: 1 << unix.CAP_BPF}, bpf, "run as root, or with CAP_PERFMON"},
 		"root without": {privileges{effective: without(unix.CAP_SYS_ADMIN, unix.CAP_PERFMON)}, bpf,
 			"this process is root without CAP_PERFMON, as in a container: run where it has that"},
 		"CAP_SYS_ADMIN stands for others": {privileges{effective: without(bpf...)}, bpf,

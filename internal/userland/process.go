@@ -34,12 +34,15 @@ type Object struct {
 
 // Process reads what a process has mapped now.
 func (s *Store) Process(pid int) (*Process, error) {
+	if err := CheckProcess(pid); err != nil {
+		return nil, fmt.Errorf("process %d: %w", pid, err)
+	}
 	maps, err := readMaps(pid)
 	if err != nil {
 		return nil, err
 	}
 	if len(maps) == 0 {
-		return nil, fmt.Errorf("process %d: %w that runs a program: it is a thread of the kernel, or has exited", pid, ErrNoProcess)
+		return nil, fmt.Errorf("process %d: %w that runs a program: it has exited", pid, ErrNoProcess)
 	}
 	p := &Process{PID: pid}
 	program, _ := os.Readlink(procPath(pid, "exe")) // of one that is exiting there is none

@@ -8,7 +8,7 @@ import (
 
 // Spec says what a probe description with fewer than four fields names: its
 // last field is a name, a function, a module or a provider. It is what sets
-// -n, -f, -m and -P of dtrace(1) apart.
+// -n, -f, -m, -P and -i of dtrace(1) apart.
 type Spec int
 
 const (
@@ -16,10 +16,11 @@ const (
 	ByFunction             // -f: [[provider:]module:]function
 	ByModule               // -m: [provider:]module
 	ByProvider             // -P: provider
+	ByID                   // -i: a number
 )
 
 func (s Spec) String() string {
-	return [...]string{"names", "functions", "modules", "providers"}[s]
+	return [...]string{"names", "functions", "modules", "providers", "IDs"}[s]
 }
 
 // fields returns how many fields a description may have.

@@ -25,6 +25,9 @@ func TestParseProbeSpec(t *testing.T) {
 		{ByModule, "fbt:ext4", "fbt:ext4::"},
 		{ByProvider, "syscall { @ = count() }", "syscall:::"},
 		{ByProvider, "pid$target", "pid7:::"},
+		{ByID, "17 { trace(1) }", "17"},
+		{ByID, "17, 0x12", "17 0x12"},
+		{ByID, "$target", "7"},
 	} {
 		f, err := ParseProbeSpec(&Source{Text: tt.text}, tt.spec, &Config{Target: 7})
 		if err != nil {
@@ -41,6 +44,25 @@ func TestParseProbeSpec(t *testing.T) {
 		}
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s %q: %s, want %s", tt.spec, tt.text, strings.Join(got, " "), tt.want)
+		}
+	}
+}
+
+func TestIDsAreNumbers(t *testing.T) {
+	for text, want := range map[string]string{
+		"foo":        `"foo" is not the ID of a probe, a number that -l shows; -n takes names`,
+		"BEGIN {}":   `"BEGIN" is not the ID of a probe`,
+		"1x":         `"x" is not the ID of a probe`,
+		"1, BEGIN":   `"BEGIN" is not the ID of a probe`,
+		"-1":         `"-1" is not the ID of a probe`,
+		"1:2":        `"1:2" is not the ID of a probe`,
+		"$target:x":  `"7:x" is not the ID of a probe`,
+		"0":          "invalid probe identifier 0",
+		"4294967296": "exceeds maximum probe id",
+		"":           "empty D program",
+	} {
+		if _, err := ParseProbeSpec(&Source{Text: text}, ByID, &Config{Target: 7}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func Parse(src *Source, cfg *Config) (*File, error) {
 
 // ParseProbeSpec parses the argument of dtrace(1)'s -n, -f, -m, -P or -i: probe
 // descriptions with an optional predicate and body. A description names what
-// spec says; -i takes ByName and a number.
+// spec says.
 func ParseProbeSpec(src *Source, spec Spec, cfg *Config) (*File, error) {
 	c := Config{}
 	if cfg != nil {

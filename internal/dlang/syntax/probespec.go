@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -30,6 +31,10 @@ func (p *parser) describe(spec *ProbeSpec) {
 		fields[i] = p.expandField(field)
 	}
 	spec.Text = strings.Join(fields, ":")
+	if p.cfg.Spec == ByID {
+		p.number(spec)
+		return
+	}
 	n := p.cfg.Spec.fields()
 	if len(fields) > n {
 		p.fail(p.pos, "D_PDESC_INVAL", "invalid probe description %q: Overspecified probe description", p.str)
@@ -37,6 +42,15 @@ func (p *parser) describe(spec *ProbeSpec) {
 	all := [4]string{}
 	copy(all[n-len(fields):n], fields)
 	spec.Provider, spec.Module, spec.Function, spec.Name = all[0], all[1], all[2], all[3]
+}
+
+// number takes a description for the ID that a macro variable has made of it.
+func (p *parser) number(spec *ProbeSpec) {
+	id, err := strconv.ParseUint(spec.Text, 10, 32)
+	if err != nil || id == 0 {
+		p.fail(p.pos, "D_PDESC_INVAL", "%q is not the ID of a probe, a number that -l shows; -n takes names", spec.Text)
+	}
+	spec.ID = int(id)
 }
 
 // expandField expands the macro variable at the end of a field, as in pid$target.
@@ -63,7 +77,7 @@ func (p *parser) identify(spec *ProbeSpec) {
 	switch {
 	case p.val > math.MaxUint32:
 		p.fail(p.pos, "D_PDESC_INVAL", "identifier %d exceeds maximum probe id", p.val)
-	case p.cfg.Spec != ByName:
+	case p.cfg.Spec != ByName && p.cfg.Spec != ByID:
 		p.fail(p.pos, "D_PDESC_INVAL", "probe identifier %d not permitted when specifying %s", p.val, p.cfg.Spec)
 	case p.val == 0:
 		p.fail(p.pos, "D_PDESC_INVAL", "invalid probe identifier %d: Unknown probe identifier", p.val)
