@@ -2,9 +2,11 @@ package consume
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"time"
 
 	"kinst/internal/record"
 )
@@ -27,7 +29,7 @@ func (c *Consumer) act(e event, a *action) error {
 	case record.Printf:
 		c.out.buf = c.appendFormat(c.out.buf, a.format, a.Fields, e.data, nil)
 	case record.Printa:
-		return c.printa(a)
+		return c.printa(e, a)
 	case record.Exit:
 		f := a.Fields[0]
 		c.exited, c.status = true, int(int32(integer(f.Type, field(f, e.data))))
@@ -84,30 +86,39 @@ func (c *Consumer) system(e event, a *action) error {
 	if err := c.out.flush(); err != nil {
 		return err
 	}
-	run := c.opts.System
-	if run == nil {
-		run = c.runShell
+	err := c.runShell(e, command)
+	if errors.Is(err, errOutput) {
+		return err
 	}
-	if err := run(command); err != nil {
+	if err != nil {
 		c.libraryError(e, "system(%q): %v", command, err)
 	}
 	return nil
 }
 
 // runShell fails where the command could not be run, not where it failed.
-func (c *Consumer) runShell(command string) error {
+func (c *Consumer) runShell(e event, command string) error {
 	cmd := exec.Command("/bin/sh", "-c", command)
 	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
-	cmd.Stdout = c.out.w
-	if c.out.reopened != nil {
-		cmd.Stdout = c.out.reopened
+	cmd.Stdout = c.out.file()
+	if c.opts.JSON {
+		lines := &jsonLines{Consumer: c, event: e}
+		cmd.Stdout, cmd.WaitDelay = lines, leftTime
+		defer lines.end()
 	}
 	err := cmd.Run()
-	if _, failed := err.(*exec.ExitError); failed {
+	if _, failed := err.(*exec.ExitError); failed || errors.Is(err, exec.ErrWaitDelay) {
 		return nil
 	}
 	return err
 }
+
+// leftTime is how long what a command has left running in the background is
+// listened to, where its output has to pass through here.
+const leftTime = 100 * time.Millisecond
+
+// errOutput is wrapped by the errors of the output while a command runs.
+var errOutput = errors.New("failed to write what a command has printed")
 
 func (c *Consumer) freopen(e event, a *action) error {
 	name := c.formatted(e, a)

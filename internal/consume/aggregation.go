@@ -33,7 +33,7 @@ func (c *Consumer) PrintAggregations() error {
 		if c.aggs[i].printed || !agg.Used {
 			continue
 		}
-		if err := c.printRows([]int{i}, nil); err != nil {
+		if err := c.printRows([]int{i}, nil, nil); err != nil {
 			return err
 		}
 	}
@@ -42,14 +42,14 @@ func (c *Consumer) PrintAggregations() error {
 
 // printa prints aggregations in the order of their values: with its format, or
 // after an empty line as PrintAggregations does.
-func (c *Consumer) printa(a *action) error {
+func (c *Consumer) printa(e event, a *action) error {
 	for _, index := range a.Aggs {
 		c.aggs[index].printed = true
 	}
 	if a.format == nil && !c.opts.JSON {
 		c.out.buf = append(c.out.buf, '\n')
 	}
-	return c.printRows(a.Aggs, a.format)
+	return c.printRows(a.Aggs, a.format, &e)
 }
 
 // aggregationAction does what changes an aggregation.
@@ -126,8 +126,9 @@ func originalKeys(t *aggregate.Table) [][]byte {
 	return keys
 }
 
-// printRows prints the rows of one aggregation, or of several joined by key.
-func (c *Consumer) printRows(aggs []int, f *format) error {
+// printRows prints the rows of one aggregation, or of several joined by key, for
+// a printa() of the record by, or, where that is nil, in the end.
+func (c *Consumer) printRows(aggs []int, f *format, by *event) error {
 	groups := make([]*group, len(aggs))
 	for i, index := range aggs {
 		err := c.store("printing", index, func(s Aggregations) error {
@@ -147,7 +148,7 @@ func (c *Consumer) printRows(aggs []int, f *format) error {
 		keyPos:  c.opts.AggSortKeyPos,
 		aggPos:  c.opts.AggSortPos,
 	}
-	p := &rowPrinter{Consumer: c, format: f, values: make([]aggValue, len(aggs))}
+	p := &rowPrinter{Consumer: c, format: f, by: by, values: make([]aggValue, len(aggs))}
 	for i, index := range aggs {
 		p.values[i] = aggValue{agg: c.layout.Aggs[index], normal: c.aggs[index].normal}
 	}
@@ -175,6 +176,7 @@ func (c *Consumer) printRows(aggs []int, f *format) error {
 type rowPrinter struct {
 	*Consumer
 	format *format
+	by     *event
 	values []aggValue
 	scale  scale
 }

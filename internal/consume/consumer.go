@@ -51,8 +51,6 @@ type Options struct {
 	Message func(text string)
 	// SetOption serves setopt(); of one without a value, that is "1".
 	SetOption func(name, value string) error
-	// System serves system(); nil runs sh -c.
-	System func(command string) error
 }
 
 // Aggregations is the store that the programs aggregate into. Aggregations are

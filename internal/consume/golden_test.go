@@ -593,6 +593,8 @@ func goldenJSON(t *testing.T) string {
 	b.printf("%d %s", b.field(typeInt, num(5)), b.field(typeString, []byte("x")))
 	b.printa("", count)
 	b.printa("", count, sum)
+	a := b.action(record.System)
+	a.Format, a.HasFormat = `echo '"one"'; echo two; exec printf three`, true
 	b.action(record.Normalize, b.field(typeInt, num(2))).Aggs = []int{dist}
 	b.action(record.Exit, b.field(typeInt, num(3)))
 	empty := newBuilder(1)

@@ -1,7 +1,9 @@
 package consume
 
 import (
+	"bytes"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -27,6 +29,7 @@ import (
 //	{"action":"stack","frames":[S...]}, also "ustack"
 //	{"action":"symbol","value":S}
 //	{"action":"printa","aggregations":[S...]}; its rows come before the record
+//	{"action":"system","command":S}; what it printed comes before the record
 //	{"action":"exit","status":N}
 //
 // A VALUE is a number, a string, an array, an object of a structure's members,
@@ -35,7 +38,8 @@ import (
 //
 //	{"kind":"aggregation","name":S,"function":S,"keys":[VALUE...],"value":N}
 //
-// is one key of an aggregation; that of a printa() of several aggregations has
+// is one key of an aggregation; of a printa() it also has the "time", "cpu", "id"
+// and "clause" of the record whose action it was, before "keys". That of a printa() of several aggregations has
 // "values":[{"name":S,"function":S,"value":N}...] instead. Of a distribution
 // there is no "value" but
 //
@@ -44,6 +48,11 @@ import (
 // with the buckets that are not empty, the first with "below":N where it is for
 // everything below, the last with "from" for everything from there on. A
 // normalized value is the divided one, with "normal":N beside it.
+//
+//	{"kind":"system","time":N,"cpu":N,"id":N,"clause":N,"text":S}
+//
+// is a line that a command of system() has printed, for the record that has the
+// same time, cpu, id and clause. A line longer than 64 kB is several objects.
 //
 //	{"kind":"drop","what":S,"cpu":N,"count":N,"text":S}
 //	{"kind":"error","text":S}
@@ -88,19 +97,67 @@ func (c *Consumer) jsonEvent(e event) error {
 }
 
 func (c *Consumer) jsonPrefix(b []byte, e event) []byte {
-	b = append(b, `{"kind":"record","time":`...)
-	b = strconv.AppendUint(b, e.time(), 10)
-	b = append(b, `,"cpu":`...)
-	b = strconv.AppendInt(b, int64(e.cpu), 10)
-	b = append(b, `,"id":`...)
-	b = strconv.AppendInt(b, int64(e.probe.ID), 10)
+	b = appendJSONPlace(append(b, `{"kind":"record"`...), e)
 	b = appendJSONField(b, "provider", e.probe.Provider)
 	b = appendJSONField(b, "module", e.probe.Module)
 	b = appendJSONField(b, "function", e.probe.Function)
 	b = appendJSONField(b, "name", e.probe.Name)
-	b = append(b, `,"clause":`...)
-	b = strconv.AppendInt(b, int64(e.clause.Source), 10)
+	b = appendJSONClause(b, e)
 	return append(b, `,"output":[`...)
+}
+
+// appendJSONPlace renders when and where a record was made.
+func appendJSONPlace(b []byte, e event) []byte {
+	b = append(b, `,"time":`...)
+	b = strconv.AppendUint(b, e.time(), 10)
+	b = append(b, `,"cpu":`...)
+	b = strconv.AppendInt(b, int64(e.cpu), 10)
+	b = append(b, `,"id":`...)
+	return strconv.AppendInt(b, int64(e.probe.ID), 10)
+}
+
+func appendJSONClause(b []byte, e event) []byte {
+	b = append(b, `,"clause":`...)
+	return strconv.AppendInt(b, int64(e.clause.Source), 10)
+}
+
+// jsonLines writes what a command prints, an object for each line.
+type jsonLines struct {
+	*Consumer
+	event   event
+	pending []byte // of a line whose end has not come yet
+}
+
+func (l *jsonLines) Write(p []byte) (int, error) {
+	l.pending = append(l.pending, p...)
+	rest := l.pending
+	for {
+		line, after, ended := bytes.Cut(rest, []byte{'\n'})
+		if !ended && len(rest) < outputSize {
+			break
+		}
+		l.line(line)
+		rest = after
+	}
+	l.pending = append(l.pending[:0], rest...)
+	if err := l.out.flush(); err != nil {
+		return 0, fmt.Errorf("%w: %w", errOutput, err)
+	}
+	return len(p), nil
+}
+
+// end writes what is left when the command has ended.
+func (l *jsonLines) end() {
+	if len(l.pending) > 0 {
+		l.line(l.pending)
+	}
+}
+
+func (l *jsonLines) line(text []byte) {
+	b := appendJSONPlace(append(l.out.buf, `{"kind":"system"`...), l.event)
+	b = appendJSONClause(b, l.event)
+	b = appendJSONField(b, "text", string(text))
+	l.out.buf = append(b, "}\n"...)
 }
 
 // jsonAction renders an action, or nothing where it has no output.
@@ -151,6 +208,9 @@ func (c *Consumer) jsonAction(b []byte, e event, a *action) []byte {
 			b = appendJSONString(b, c.layout.Aggs[index].Name)
 		}
 		b = append(b, ']')
+	case record.System:
+		b = append(b, `{"action":"system"`...)
+		b = appendJSONField(b, "command", c.formatted(e, a))
 	case record.Exit:
 		b = append(b, `{"action":"exit"`...)
 		b = value("status", a.Fields[0])
@@ -263,6 +323,9 @@ func (p *rowPrinter) jsonRow(g *group, key []byte, values []aggValue) {
 	if single {
 		b = appendJSONField(b, "name", values[0].agg.Name)
 		b = appendJSONField(b, "function", values[0].agg.Func.String())
+	}
+	if p.by != nil {
+		b = appendJSONClause(appendJSONPlace(b, *p.by), *p.by)
 	}
 	b = append(b, `,"keys":[`...)
 	for i, f := range g.fields {

@@ -30,13 +30,17 @@ func (o *output) flush() error {
 	if len(o.buf) == 0 {
 		return nil
 	}
-	w := o.w
-	if o.reopened != nil {
-		w = o.reopened
-	}
-	_, err := w.Write(o.buf)
+	_, err := o.file().Write(o.buf)
 	o.buf = o.buf[:0]
 	return err
+}
+
+// file is where the output goes at present.
+func (o *output) file() io.Writer {
+	if o.reopened != nil {
+		return o.reopened
+	}
+	return o.w
 }
 
 // reopen directs the output to a file, appending to it; an empty name directs
