@@ -61,8 +61,8 @@ func TestSetRefuses(t *testing.T) {
 		{"bufsiz=1", `there is no option "bufsiz"; did you mean bufsize? kinst(1) describes them`},
 		{"destrutive", `did you mean destructive?`},
 		{"wombats=25", `there is no option "wombats"; kinst(1) describes those that there are`},
-		{"version=1.14", `option version: D 1.14 is newer than what kinst knows, D 1.13`},
-		{"version=1.7.2", `option version: D has had no version 1.7.2; it has had 1.0 1.1`},
+		{"version=1.14", `option version: version 1.14 of D is newer than what kinst knows, 1.13`},
+		{"version=1.7.2", `option version: there is no version 1.7.2 of D; there are 1.0 1.1`},
 		{"version=new", `option version: "new" is not a version of D, such as 1.13`},
 		{"version=1.2.3.4", `is not a version of D`},
 		{"version", `"" is not a version of D`},
@@ -139,7 +139,7 @@ func TestVersionOnlyFalls(t *testing.T) {
 		}
 	}
 	err := s.Set("version=1.6")
-	if want := "option version: D 1.6 is newer than D 1.5, which has been asked for before"; err == nil || err.Error() != want {
+	if want := "option version: version 1.6 of D is newer than 1.5, which has been asked for before"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -23,11 +23,11 @@ func checkVersion(s *Settings, text string) error {
 	case versionNumber(text) == 0:
 		return fmt.Errorf("%q is not a version of D, such as %s", text, newest)
 	case i < 0 && versionNumber(text) > versionNumber(newest):
-		return fmt.Errorf("D %s is newer than what kinst knows, D %s", text, newest)
+		return fmt.Errorf("version %s of D is newer than what kinst knows, %s", text, newest)
 	case i < 0:
-		return fmt.Errorf("D has had no version %s; it has had %s", text, strings.Join(versions, " "))
+		return fmt.Errorf("there is no version %s of D; there are %s", text, strings.Join(versions, " "))
 	case i > at(s.Version):
-		return fmt.Errorf("D %s is newer than D %s, which has been asked for before", text, s.Version)
+		return fmt.Errorf("version %s of D is newer than %s, which has been asked for before", text, s.Version)
 	}
 	return nil
 }

@@ -1,0 +1,4 @@
+package stdio
+
+// Start is for the linker's flag -E and never called.
+func Start()
