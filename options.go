@@ -98,6 +98,7 @@ type option struct {
 	value   func(*Settings) any
 	words   []string                      // the values of a string option, if it has not any
 	min     int64                         // of an int64 option: less is refused
+	max     int64                         // of an int64 option, if it is not 0: more is refused
 	raise   int64                         // of an int64 option: less becomes this
 	isSize  bool                          // an int64 option that takes the suffixes k, m, g, t
 	flag    string                        // what the values of a list begin with
@@ -125,7 +126,7 @@ var options = []option{
 	{name: "cpp", value: func(s *Settings) any { return &s.Cpp }},
 	{name: "cppargs", value: func(s *Settings) any { return &s.Cppargs }, split: true},
 	{name: "cpphdrs", value: func(s *Settings) any { return &s.Cpphdrs }},
-	{name: "cpppath", value: func(s *Settings) any { return &s.Cpppath }},
+	{name: "cpppath", value: func(s *Settings) any { return &s.Cpppath }, check: checkPath},
 	{name: "cpu", value: func(s *Settings) any { return &s.CPU }},
 	{name: "defaultargs", value: func(s *Settings) any { return &s.Defaultargs }},
 	{name: "define", value: func(s *Settings) any { return &s.Cppargs }, flag: "-D"},
@@ -142,7 +143,7 @@ var options = []option{
 	{name: "jstackstrsize", value: func(s *Settings) any { return &s.Jstackstrsize }, isSize: true},
 	{name: "late", value: func(s *Settings) any { return &s.Late }, words: []string{"static", "dynamic"}},
 	{name: "libdir", value: func(s *Settings) any { return &s.Libdir }},
-	{name: "nspec", value: func(s *Settings) any { return &s.Nspec }, min: 1},
+	{name: "nspec", value: func(s *Settings) any { return &s.Nspec }, min: 1, max: 1 << 20},
 	{name: "oformat", value: func(s *Settings) any { return &s.Oformat }, words: []string{"text", "json"}},
 	{name: "pspec", value: func(s *Settings) any { return &s.Pspec }},
 	{name: "quiet", value: func(s *Settings) any { return &s.Quiet }, dynamic: true},
@@ -152,10 +153,10 @@ var options = []option{
 	{name: "sites", value: func(s *Settings) any { return &s.Sites }, words: []string{"auto", "all", "blocks"}},
 	{name: "specsize", value: func(s *Settings) any { return &s.Specsize }, isSize: true, min: 1},
 	{name: "stackframes", value: func(s *Settings) any { return &s.Stackframes }},
-	{name: "stackindent", value: func(s *Settings) any { return &s.Stackindent }, dynamic: true},
+	{name: "stackindent", value: func(s *Settings) any { return &s.Stackindent }, max: 1000, dynamic: true},
 	{name: "statusrate", value: func(s *Settings) any { return &s.Statusrate }, dynamic: true},
 	{name: "stdc", value: func(s *Settings) any { return &s.Stdc }, words: []string{"a", "c", "s", "t"}},
-	{name: "strsize", value: func(s *Settings) any { return &s.Strsize }, isSize: true, min: 1, raise: 2},
+	{name: "strsize", value: func(s *Settings) any { return &s.Strsize }, isSize: true, min: 1, max: 4 << 20, raise: 2},
 	{name: "switchrate", value: func(s *Settings) any { return &s.Switchrate }, dynamic: true},
 	{name: "temporal", value: func(s *Settings) any { return &s.Temporal }},
 	{name: "undef", value: func(s *Settings) any { return &s.Cppargs }, flag: "-U"},
@@ -205,7 +206,7 @@ func findOption(name string) (*option, error) {
 	if why := absentOptions[name]; why != "" {
 		return nil, fmt.Errorf("the option %s is not for Linux: %s", name, why)
 	}
-	if near := nearest(name, OptionNames()); near != "" {
+	if near := nearest(strings.ToLower(name), OptionNames()); near != "" {
 		return nil, fmt.Errorf("there is no option %q; did you mean %s? kinst(1) describes them, and --help has their names", name, near)
 	}
 	return nil, fmt.Errorf("there is no option %q; kinst(1) describes those that there are, and --help has their names", name)
@@ -338,13 +339,16 @@ func (o *option) set(s *Settings, text string, given bool) (err error) {
 	case *time.Duration:
 		*v, err = parseRate(text)
 	case *int64:
-		var n int64
-		if n, err = parseNumber(text, o.isSize); err == nil && n < o.min {
-			err = fmt.Errorf("%s is too small; the least is %d", text, o.min)
+		n, err := parseNumber(text, o.isSize)
+		switch {
+		case err != nil:
+			return err
+		case n < o.min:
+			return fmt.Errorf("%s is too small; the least is %d", text, o.min)
+		case o.max != 0 && n > o.max:
+			return fmt.Errorf("%s is too large; the most is %d", text, o.max)
 		}
-		if err == nil {
-			*v = max(n, o.raise)
-		}
+		*v = max(n, o.raise)
 	}
 	return err
 }
@@ -359,6 +363,13 @@ func (o *option) checked(s *Settings, text string) error {
 func checkAssignment(_ *Settings, text string) error {
 	if strings.IndexByte(text, '=') <= 0 {
 		return fmt.Errorf("%q is not NAME=VALUE, a variable of the environment and its value", text)
+	}
+	return nil
+}
+
+func checkPath(_ *Settings, text string) error {
+	if text == "" {
+		return errors.New("it takes a value")
 	}
 	return nil
 }
@@ -381,6 +392,9 @@ func parseSwitch(text string, given bool) (bool, error) {
 		return true, nil
 	case "", "0", "off", "no", "disable", "disabled", "false", "unset":
 		return false, nil
+	}
+	if n, err := strconv.ParseUint(text, 0, 64); err == nil {
+		return n != 0, nil
 	}
 	return false, fmt.Errorf("%q is neither on nor off", text)
 }

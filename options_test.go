@@ -25,6 +25,8 @@ func TestSet(t *testing.T) {
 		{"quiet", func(s *Settings) any { return s.Quiet }, true},
 		{"temporal=0", func(s *Settings) any { return s.Temporal }, false},
 		{"quiet=ON", func(s *Settings) any { return s.Quiet }, true},
+		{"quiet=2", func(s *Settings) any { return s.Quiet }, true},
+		{"temporal=0x0", func(s *Settings) any { return s.Temporal }, false},
 		{"demangle=", func(s *Settings) any { return s.Demangle }, false},
 		{"switchrate=100", func(s *Settings) any { return s.Switchrate }, 100 * time.Nanosecond},
 		{"switchrate=10hz", func(s *Settings) any { return s.Switchrate }, 100 * time.Millisecond},
@@ -60,6 +62,11 @@ func TestSetRefuses(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"bufsiz=1", `there is no option "bufsiz"; did you mean bufsize? kinst(1) describes them`},
 		{"destrutive", `did you mean destructive?`},
+		{"QUIET", `did you mean quiet?`},
+		{"nspec=1048577", `1048577 is too large; the most is 1048576`},
+		{"strsize=8m", `8m is too large; the most is 4194304`},
+		{"stackindent=1001", `1001 is too large; the most is 1000`},
+		{"cpppath=", `option cpppath: it takes a value`},
 		{"wombats=25", `there is no option "wombats"; kinst(1) describes those that there are`},
 		{"version=1.14", `option version: version 1.14 of D is newer than what kinst knows, 1.13`},
 		{"version=1.7.2", `option version: there is no version 1.7.2 of D; there are 1.0 1.1`},
@@ -154,7 +161,7 @@ func TestVersionNumber(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	for name, want := range map[string]string{
-		"bufsiz": "bufsize", "quite": "quiet", "strsizes": "strsize", "Quiet": "quiet", "agsortrev": "aggsortrev", "x": "", "": "", "wombats": "",
+		"bufsiz": "bufsize", "quite": "quiet", "strsizes": "strsize", "stripsize": "strsize", "agsortrev": "aggsortrev", "x": "", "": "", "wombats": "",
 	} {
 		if got := nearest(name, OptionNames()); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)

@@ -3,6 +3,7 @@ package kinst
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -32,7 +33,7 @@ func (s *Session) preprocess(src Source) (string, error) {
 	switch {
 	case errors.As(err, &exit):
 		return "", fmt.Errorf("failed to compile script %s: the preprocessor %s ended with %v", src.Name, s.settings.Cpppath, err)
-	case errors.Is(err, exec.ErrNotFound):
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("failed to compile script %s: there is no preprocessor %s; install the package cpp, or name one with -x cpppath=PATH", src.Name, s.settings.Cpppath)
 	case err != nil:
 		return "", fmt.Errorf("failed to compile script %s: failed to run the preprocessor: %w", src.Name, err)

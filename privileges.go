@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"kinst/internal/kernel"
@@ -15,6 +16,9 @@ import (
 func allowed(doing string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
+	}
+	if v := (*ebpf.VerifierError)(nil); errors.As(err, &v) && len(v.Log) > 0 {
+		return err // of the verifier, which says EACCES where it doubts an access
 	}
 	if missing, err2 := kernel.Missing(unix.CAP_BPF, unix.CAP_PERFMON); err2 == nil && len(missing) > 0 {
 		err = unix.EPERM // at which of the steps does not matter

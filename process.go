@@ -55,12 +55,9 @@ func StartCommand(command string, env ...string) (*Process, error) {
 }
 
 func startCommand(command string, env []string) (*Process, error) {
-	words, err := shellwords.Parse(command)
+	words, err := splitCommand(command)
 	if err != nil {
 		return nil, err
-	}
-	if len(words) == 0 {
-		return nil, errors.New("it is empty")
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = changed(os.Environ(), env)
@@ -83,6 +80,21 @@ func startCommand(command string, env []string) (*Process, error) {
 		close(p.done)
 	}()
 	return p, nil
+}
+
+// splitCommand splits a command into words.
+func splitCommand(command string) ([]string, error) {
+	p := shellwords.NewParser()
+	words, err := p.Parse(command)
+	switch {
+	case err != nil:
+		return nil, errors.New("its quotation marks are not in pairs, or it has parentheses outside of them")
+	case p.Position >= 0:
+		return nil, errors.New("of the characters ; & | < > those that are not in quotation marks are for a shell: sh -c '...' is one")
+	case len(words) == 0:
+		return nil, errors.New("it is empty")
+	}
+	return words, nil
 }
 
 // changed returns an environment with variables set, NAME=VALUE, and removed,

@@ -206,7 +206,14 @@ func TestProcessRefusals(t *testing.T) {
 		"/nonexistent":    "no such file or directory",
 		"no-such-command": "executable file not found",
 		"/etc/passwd":     "permission denied",
-		`echo "a`:         `failed to run the command`,
+		`echo "a`:         `failed to run the command "echo \"a": its quotation marks are not in pairs`,
+		"echo $(id":       "or it has parentheses outside of them",
+		"   ":             "it is empty",
+		"echo a; echo b":  "those that are not in quotation marks are for a shell: sh -c '...' is one",
+		"echo a | cat":    "are for a shell",
+		"echo >file":      "are for a shell",
+		"echo 2>file":     "are for a shell",
+		"sleep 1 &":       "are for a shell",
 	} {
 		if _, err := StartCommand(command); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", command, err, want)

@@ -200,9 +200,12 @@ func (t *tracer) readScripts(stdin io.Reader) error {
 		src.Name = src.Text
 		var text []byte
 		var err error
-		if src.Name == "-" {
+		switch src.Name {
+		case "":
+			err = errors.New("its name is empty")
+		case "-":
 			text, err = io.ReadAll(stdin)
-		} else {
+		default:
 			text, err = os.ReadFile(src.Name)
 		}
 		if err != nil {
@@ -231,7 +234,7 @@ func startCommand(command string, set *kinst.Settings) (*kinst.Process, error) {
 func grabProcess(text string, _ *kinst.Settings) (*kinst.Process, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil || pid <= 0 {
-		return nil, fmt.Errorf("invalid pid: %s", text)
+		return nil, fmt.Errorf("invalid pid: %q is not the number of a process", text)
 	}
 	return kinst.GrabProcess(pid)
 }

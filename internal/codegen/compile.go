@@ -311,6 +311,10 @@ func (g *globals) size() int { return max(len(g.bytes), g.room) }
 // alloc takes so many bytes, aligned to 8, and returns their offset.
 func (g *globals) alloc(size int) int {
 	off := (len(g.bytes) + 7) &^ 7
+	if size > maxGlobals { // which checkLimits refuses
+		g.room = max(g.room, off+size)
+		return off
+	}
 	g.bytes = append(g.bytes, make([]byte, off-len(g.bytes)+size)...)
 	return off
 }

@@ -177,30 +177,46 @@ func sizeOf(bytes int) asm.Size {
 	return asm.DWord
 }
 
+// reach returns a register and an offset that an instruction can have: it has 16
+// bits for it.
+func (c *code) reach(base reg, off int) (reg, int16) {
+	if off == int(int16(off)) {
+		return base, int16(off)
+	}
+	at := c.copyOf(base, w64)
+	c.aluImm(asm.Add, w64, at, int64(off))
+	return at, 0
+}
+
 // load emits dst = *(base + off), zero-extended.
 func (c *code) load(dst, base reg, off, bytes int) {
-	c.emit(ins{op: asm.LoadMemOp(sizeOf(bytes)), dst: dst, src: base, off: int16(off)})
+	base, at := c.reach(base, off)
+	c.emit(ins{op: asm.LoadMemOp(sizeOf(bytes)), dst: dst, src: base, off: at})
 }
 
 // store emits *(base + off) = src.
 func (c *code) store(base reg, off int, src reg, bytes int) {
-	c.emit(ins{op: asm.StoreMemOp(sizeOf(bytes)), dst: base, src: src, off: int16(off)})
+	base, at := c.reach(base, off)
+	c.emit(ins{op: asm.StoreMemOp(sizeOf(bytes)), dst: base, src: src, off: at})
 }
 
 // storeImm emits *(base + off) = imm; of 8 bytes, imm is sign-extended from 32
 // bits.
 func (c *code) storeImm(base reg, off int, imm int64, bytes int) {
-	c.emit(ins{op: asm.StoreImmOp(sizeOf(bytes)), dst: base, off: int16(off), imm: imm})
+	base, at := c.reach(base, off)
+	c.emit(ins{op: asm.StoreImmOp(sizeOf(bytes)), dst: base, off: at, imm: imm})
 }
 
 // atomicAdd emits *(u64 *)(base + off) += src.
 func (c *code) atomicAdd(base reg, off int, src reg) {
-	c.emit(ins{op: asm.StoreXAddOp(asm.DWord), dst: base, src: src, off: int16(off)})
+	base, at := c.reach(base, off)
+	c.emit(ins{op: asm.StoreXAddOp(asm.DWord), dst: base, src: src, off: at})
 }
 
 // exchange emits swap(*(u64 *)(base + off), src).
 func (c *code) exchange(base reg, off int, src reg) {
-	c.emit(ins{op: asm.Xchg.OpCode(asm.DWord), dst: base, src: src, off: int16(off)})
+	base, at := c.reach(base, off)
+	c.emit(ins{op: asm.Xchg.OpCode(asm.DWord), dst: base, src: src, off: at})
 }
 
 func (c *code) place(l label) { c.emit(ins{kind: place, to: l}) }

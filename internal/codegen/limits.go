@@ -34,7 +34,7 @@ func (c *compiler) checkLimits() error {
 	if size := c.scratchSize(); size > maxScratch {
 		return limitAt(c.largest, "the program needs %d bytes of memory while it runs, and %d are the most: make its strings (strsize) or objects smaller", size, maxScratch)
 	}
-	if size := len(c.globals.bytes); size > maxGlobals {
+	if size := c.globals.size(); size > maxGlobals {
 		return limit("the program's global variables need %d bytes, and %d are the most", size, maxGlobals)
 	}
 	for _, r := range c.layout.Clauses {
