@@ -1,10 +1,13 @@
 package kinst
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestOptionsAreSorted(t *testing.T) {
@@ -166,5 +169,38 @@ func TestNearest(t *testing.T) {
 		if got := nearest(name, OptionNames()); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestManual sees that the manual page has an entry for each option, marked
+// where setopt() can set it.
+func TestManual(t *testing.T) {
+	page, err := os.ReadFile("man/kinst.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n.Sh OPTIONS\n")
+	section, _, _ = strings.Cut(section, "\n.Sh ")
+	var got, want []string
+	for line := range strings.Lines(section) {
+		entry, ok := strings.CutPrefix(strings.TrimSpace(line), ".It Cm ")
+		if !ok {
+			continue
+		}
+		for name := range strings.SplitSeq(entry, " , ") {
+			got = append(got, strings.ReplaceAll(name, " Ns *", "*"))
+		}
+	}
+	for _, o := range options {
+		name := o.name
+		if o.dynamic {
+			name += "*"
+		}
+		want = append(want, name)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the options (-) and the manual page (+):\n%s", diff)
 	}
 }

@@ -18,7 +18,7 @@ func newCheckCommand() *cobra.Command {
 		Long: `Say what of tracing this kernel and these privileges allow, and after > what to
 do where they do not: ok is what is there, no what is missed and needed, -- what
 would be of use. The exit status is 1 if instructions cannot be traced.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if clean {
 				return cleanUp(cmd.OutOrStdout())

@@ -101,6 +101,51 @@ func newRootCommand(name string) *cobra.Command {
 	return root
 }
 
+// someArguments is for commands that take one argument at least: what says
+// which.
+func someArguments(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageError{fmt.Errorf("%s takes %s", cmd.CommandPath(), what)}
+		}
+		return nil
+	}
+}
+
+// noArguments is for commands that take none.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("%s takes no arguments, and %q is one", cmd.CommandPath(), args[0])}
+	}
+	return nil
+}
+
+// checkTopics has the commands that cobra makes refuse what they do not know:
+// help of no command, completion of no shell.
+func checkTopics(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Run, c.RunE = nil, func(_ *cobra.Command, args []string) error {
+				topic, _, err := root.Find(args)
+				if topic == nil || err != nil || topic == root && len(args) > 0 {
+					return usageError{fmt.Errorf("there is no command %q", strings.Join(args, " "))}
+				}
+				topic.InitDefaultHelpFlag()
+				return topic.Help()
+			}
+		case "completion":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return usageError{fmt.Errorf("there is no completion for %q; there is for bash, fish, powershell and zsh", args[0])}
+				}
+				return nil
+			}
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
+}
+
 // isSubcommand reports whether a first argument names a subcommand: one of
 // ours, or of cobra's own (help, completion, __complete).
 func isSubcommand(root *cobra.Command, arg string) bool {
@@ -109,6 +154,7 @@ func isSubcommand(root *cobra.Command, arg string) bool {
 	}
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(arg)
+	checkTopics(root)
 	if arg == cobra.ShellCompRequestCmd || arg == cobra.ShellCompNoDescRequestCmd {
 		return true
 	}

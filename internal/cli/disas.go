@@ -36,7 +36,7 @@ be probed is marked with an exclamation mark and says why.`,
 		Example: `  kinst disas vfs_read
   kinst disas -b --intel ext4:ext4_file_read_iter
   kinst disas 'cleanup@0xffffffff81c03f10'`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              someArguments("the names of functions, as in: kinst disas vfs_read"),
 		ValidArgsFunction: completeFunction,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := newDisassembler(cmd.OutOrStdout())

@@ -179,7 +179,7 @@ func newVMFetchCommand() *cobra.Command {
 modules, with "apt-get download" and "dpkg -x". Nothing is installed. The cache
 is $KINST_CACHE, or kinst in the user's cache directory.`,
 		Example:       "  kinst vm fetch 6.1 6.12",
-		Args:          cobra.MinimumNArgs(1),
+		Args:          someArguments("the releases of kernels, as in: kinst vm fetch 6.12"),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
