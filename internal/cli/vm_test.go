@@ -74,7 +74,7 @@ func TestVMArguments(t *testing.T) {
 		{[]string{"--no-such-flag"}, "unknown flag"},
 		{[]string{"-k", "0.1", "--", "-m", "x"}, "no kernel 0.1 was found"},
 		{[]string{"--with", "/no/such", "--", "-V"}, "--with: stat /no/such"},
-		{[]string{"fetch"}, "requires at least 1 arg"},
+		{[]string{"fetch"}, "vm fetch takes the releases of kernels, as in: kinst vm fetch 6.12"},
 	} {
 		cmd := newVMCommand()
 		cmd.SetArgs(c.args)
