@@ -305,10 +305,12 @@ func (s *Session) countMissed() (missed uint64, err error) {
 }
 
 // finish stops the probes, fires END, for which it makes room first, and prints
-// what is left. The sites are taken out while it prints.
+// what is left. The kernel is readied for sites to be taken out from the first on,
+// and they are while it prints.
 func (r *reader) finish() error {
 	s := r.session
 	s.loaded.Control.Drain()
+	go s.hurry()
 	r.rings.Settle()
 	if err := r.rings.Flush(r.record); err != nil {
 		return err

@@ -74,7 +74,8 @@ type Session struct {
 	program *Program
 	loaded  *codegen.Loaded
 	armed   []provider.Armed
-	missed  uint64 // firings that the kernel skipped before the program ran
+	missed  uint64               // firings that the kernel skipped before the program ran
+	hurry   func() (done func()) // makes disarming fast, once
 	disarm  func() error
 }
 
@@ -122,6 +123,7 @@ func Open(opts Options) (*Session, error) {
 		s.arming, err = arm.Open(k)
 		return s.arming, err
 	})
+	s.hurry = sync.OnceValue(s.hurryOut)
 	s.disarm = sync.OnceValue(s.disarmAll)
 	calls := syscall.New(k, arch)
 	base := derived.Kernel{Kernel: k, Arch: arch, Syscalls: calls, Arms: s.arms}
@@ -248,11 +250,21 @@ func (s *Session) settle(pid int) error {
 
 // disarmAll takes everything out of the kernel that the session has put in.
 func (s *Session) disarmAll() error {
+	defer s.hurry()()
 	var errs []error
 	for _, a := range s.armed {
 		errs = append(errs, a.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// hurryOut readies the kernel for sites to be taken out, which can take a tenth
+// of a second. It may be called while they are still hit and counted.
+func (s *Session) hurryOut() (done func()) {
+	if s.arming == nil {
+		return func() {}
+	}
+	return s.arming.HurryOut()
 }
 
 // Close ends the session and takes everything out of the kernel.

@@ -12,6 +12,7 @@ import (
 
 // workFunctions are executed by a dd that copies, and small. None disables
 // preemption: on its way out it would look whether another thread is due.
+// Memory_open ends in an indirect jump.
 var workFunctions = []string{
 	"ksys_read", "ksys_write", "rw_verify_area", "security_file_permission", "read_zero", "write_null",
 	"__x64_sys_read", "__x64_sys_write", "filp_close", "getname_flags*", "putname", "terminate_walk",

@@ -130,6 +130,17 @@ func (s *Session) Hurry(sites int) (done func()) {
 	return s.knobs.turn(expedited, unoptimized)
 }
 
+// HurryOut is Hurry for taking out all groups that are in.
+func (s *Session) HurryOut() (done func()) {
+	s.mu.Lock()
+	sites := 0
+	for g := range s.groups {
+		sites += g.sites()
+	}
+	s.mu.Unlock()
+	return s.Hurry(sites)
+}
+
 // checkModules finds sites whose module has gone. The kernel would take them,
 // to arm them when a module of that name is loaded.
 func (s *Session) checkModules(sites []Site) error {

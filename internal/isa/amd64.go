@@ -1,6 +1,7 @@
 package isa
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/binary"
 	"strings"
@@ -29,6 +30,7 @@ var amd64Arch = Arch{
 	FP:            "R_RBP",
 	Padding:       amd64Padding,
 	LandingPad:    amd64LandingPad,
+	NeedsPad:      amd64NeedsPad,
 	Thunk:         amd64Thunk,
 	Caller:        Operand{Memory: true, Register: "R_RSP"},
 	ParseOperand:  amd64ParseOperand,
@@ -122,6 +124,14 @@ func amd64LandingPad(text []byte) int {
 		}
 	}
 	return 0
+}
+
+// amd64NeedsPad: a notrack prefix frees an indirect jump, opcode 0xff, from it.
+// Compilers use it for the tables of switches.
+func amd64NeedsPad(in Inst) bool {
+	const notrack, indirect = 0x3e, 0xff
+	prefixes, _, _ := bytes.Cut(in.Bytes, []byte{indirect})
+	return in.HasTarget() || !bytes.Contains(prefixes, []byte{notrack})
 }
 
 // amd64JumpTo is jmp rel32.

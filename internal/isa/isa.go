@@ -191,6 +191,10 @@ type Arch struct {
 	// live or sealed by the kernel: 0 for none.
 	LandingPad func(text []byte) int
 
+	// NeedsPad says whether an indirect jump or call, or one of a thunk, leads to
+	// landing pads only, in code that is compiled with them.
+	NeedsPad func(in Inst) bool
+
 	// Thunk gives the kind of the jump that a jump to the named function
 	// amounts to: Return, Jump|Indirect, or 0 for an ordinary function.
 	Thunk func(symbol string) Kind

@@ -79,6 +79,28 @@ func TestFunctionStopsAtData(t *testing.T) {
 	}
 }
 
+func TestNeedsPad(t *testing.T) {
+	amd64 := mustLookup(t, "amd64")
+	for text, want := range map[string]bool{
+		"\xff\xe0":                         true,  // jmp *%rax
+		"\x41\xff\xe3":                     true,  // jmp *%r11
+		"\xff\x60\x3e":                     true,  // jmp *0x3e(%rax)
+		"\x3e\xff\xe0":                     false, // notrack jmp *%rax
+		"\x3e\x41\xff\xe3":                 false, // notrack jmp *%r11
+		"\x3e\xff\x24\xc5\x00\x10\x00\x82": false, // notrack jmp *-0x7dfff000(,%rax,8)
+		"\xe9\x3e\x00\x00\x00":             true,  // jmp, to a thunk
+		"\x2e\xe9\x3e\x00\x00\x00":         true,  // cs jmp, likewise
+	} {
+		in, err := amd64.Decode([]byte(text), 0x1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := amd64.NeedsPad(in); got != want {
+			t.Errorf("% x: %t, want %t", text, got, want)
+		}
+	}
+}
+
 func TestLandingPad(t *testing.T) {
 	amd64 := mustLookup(t, "amd64")
 	tests := map[string]int{

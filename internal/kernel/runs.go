@@ -29,8 +29,8 @@ import (
 // compiler split off the function (.cold) jumps back into it.
 //
 // It can be proved of what the compiler made, which the function tracer's site
-// tells: there nobody else jumps into the middle. Functions with indirect jumps,
-// whose targets are not known, are left alone.
+// tells: there nobody else jumps into the middle. Functions with indirect jumps
+// are left alone, but where those are known to lead out.
 func (l *Listing) Runs() []int {
 	runs := make([]int, len(l.Insts))
 	for i := range runs {
@@ -91,8 +91,12 @@ func (l *Listing) entries(to []codePair) (entries map[uint64]bool, ok bool) {
 }
 
 // blocks returns the basic blocks, ok false where a jump leads nobody knows
-// where.
-func (l *Listing) blocks() (blocks []isa.Block, ok bool) {
+// where in the function.
+func (l *Listing) blocks() (blocks []isa.Block, ok bool) { return l.blocksOf(l) }
+
+// blocksOf returns the basic blocks of another function, ok false where one of
+// its jumps leads nobody knows where in l.
+func (l *Listing) blocksOf(other *Listing) (blocks []isa.Block, ok bool) {
 	symbolizer, err := l.reasons.kernel.Symbolizer()
 	if err != nil {
 		return nil, false
@@ -104,13 +108,25 @@ func (l *Listing) blocks() (blocks []isa.Block, ok bool) {
 		}
 		return name
 	}}
-	blocks = isa.Blocks(l.arch, l.Insts, flow)
-	for _, b := range blocks {
-		if slices.ContainsFunc(b.Edges, func(e isa.Edge) bool { return e.Kind == isa.Unknown }) {
-			return nil, false
-		}
-	}
-	return blocks, true
+	blocks = isa.Blocks(other.arch, other.Insts, flow)
+	return blocks, !slices.ContainsFunc(blocks, func(b isa.Block) bool {
+		jump, ok := unknown(b)
+		return ok && !l.stopsIndirect(jump)
+	})
+}
+
+// unknown returns the jump at the end of a block that leads nobody knows where.
+func unknown(b isa.Block) (jump isa.Inst, ok bool) {
+	return b.Insts[len(b.Insts)-1], slices.ContainsFunc(b.Edges, func(e isa.Edge) bool { return e.Kind == isa.Unknown })
+}
+
+// stopsIndirect reports whether an indirect jump cannot lead to an instruction
+// of the function but its first. Compiled with landing pads, as the first
+// instruction tells, code has one wherever an indirect jump may lead to (GCC's
+// -fcf-protection=branch): then there is none further in.
+func (l *Listing) stopsIndirect(jump isa.Inst) bool {
+	isPad := func(in isa.Inst) bool { return l.arch.LandingPad(in.Bytes) == in.Len }
+	return isPad(l.Insts[0]) && !slices.ContainsFunc(l.Insts[1:], isPad) && l.arch.NeedsPad(jump)
 }
 
 // codePairs returns the places of the function from where the kernel makes
@@ -168,6 +184,9 @@ func (l *Listing) addJumpsBack(entries map[uint64]bool) bool {
 	for _, f := range others {
 		other, err := k.Listing(l.arch, f)
 		if err != nil || other.Rest != nil {
+			return false
+		}
+		if _, ok := l.blocksOf(other); !ok {
 			return false
 		}
 		for _, in := range other.Insts {

@@ -146,7 +146,6 @@ func (r *runFinder) first(p *Provider, probe *provider.Probe) (uint64, error) {
 // armed is the probes of a session that are in the kernel.
 type armed struct {
 	session  *arm.Session
-	sites    int
 	groups   []*arm.Group
 	programs []*ebpf.Program
 	refused  []provider.Refusal
@@ -203,7 +202,6 @@ func (a *armed) armFirst(ctx context.Context, session *arm.Session, plan *plan, 
 		return nil, err
 	}
 	a.groups = append(a.groups, group)
-	a.sites += len(sites)
 	refused := make(map[*provider.Probe]error, len(refusals))
 	for _, r := range refusals {
 		refused[probes[r.Site]] = r.Err
@@ -269,9 +267,6 @@ func (a *armed) missedBreakpoints() (uint64, error) {
 
 // Close disarms every probe.
 func (a *armed) Close() error {
-	if len(a.groups) > 1 {
-		defer a.session.Hurry(a.sites)()
-	}
 	var errs []error
 	for _, g := range append(a.groups, a.breakpoints...) {
 		errs = append(errs, g.Disarm())
