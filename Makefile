@@ -20,8 +20,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unk
 export CGO_ENABLED = 0
 export VERSION
 
-# The program begins where it can tell whether it has a standard output.
-LDFLAGS := -s -w -buildid= -E kinst/internal/stdio.Start -X kinst/internal/cli.version=$(VERSION)
+LDFLAGS := -s -w -buildid= -X kinst/internal/cli.version=$(VERSION)
 
 # The packages that provide each command which a target runs.
 DEMO_COMMANDS := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static

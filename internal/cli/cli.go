@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"kinst/internal/stdio"
 	"kinst/internal/vm"
 )
 
@@ -44,24 +43,11 @@ func Main(args []string) int {
 		root = newTraceCommand(name)
 	}
 	root.SetArgs(args[1:])
-	out := &output{Writer: standardOutput()}
+	out := &output{Writer: os.Stdout}
 	root.SetOut(out)
 	err := root.ExecuteContext(context.Background())
 	return status(name, out.failure(err), os.Stderr)
 }
-
-// standardOutput is where the command prints.
-func standardOutput() io.Writer {
-	if err := stdio.Output(); err != nil {
-		return closedOutput{fmt.Errorf("the standard output is closed: %w; direct it to a file, or to /dev/null", err)}
-	}
-	return os.Stdout
-}
-
-// A closedOutput is a standard output that there is not.
-type closedOutput struct{ error }
-
-func (o closedOutput) Write([]byte) (int, error) { return 0, o.error }
 
 // An output remembers that something could not be written to it, for those who
 // print a text and don't look.

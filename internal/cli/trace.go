@@ -278,9 +278,6 @@ func (t *tracer) show(ctx context.Context, program *kinst.Program, out io.Writer
 
 // trace runs the program.
 func (t *tracer) trace(ctx context.Context, program *kinst.Program, out io.Writer) error {
-	if closed, ok := out.(closedOutput); ok {
-		return closed // now, and not when there is something to print
-	}
 	err := t.session.Start(ctx, program)
 	t.arming.clear()
 	switch {

@@ -217,7 +217,7 @@ var buildKinst = sync.OnceValues(func() (string, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "kinst")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -E kinst/internal/stdio.Start", "-o", path, "kinst/cmd/kinst")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "kinst/cmd/kinst")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building kinst: %w\n%s", err, out)

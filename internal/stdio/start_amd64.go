@@ -1,4 +1,0 @@
-package stdio
-
-// Start is for the linker's flag -E and never called.
-func Start()
