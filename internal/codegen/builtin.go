@@ -135,16 +135,18 @@ const maxDepth = 127
 // getStack writes the addresses of a stack and returns how many bytes these
 // are.
 func (g *generator) getStack(to region, user bool) reg {
-	flags := uint64(0)
+	var flags reg // how many frames to leave out, and what stack it is
 	switch {
 	case user && g.atEntry() && to.size > 8:
 		return g.entryStack(to)
 	case user:
-		flags = userStack
+		flags = g.constant(userStack, w64)
 	case g.class == classRun || g.class == classRaw:
-		flags = ownFrames()
+		flags = g.framesBetween()
+	default:
+		flags = g.constant(0, w64)
 	}
-	n := g.call(asm.FnGetStack, g.ctx, g.addr(to), g.constant(uint64(to.size), w64), g.constant(flags, w64))
+	n := g.call(asm.FnGetStack, g.ctx, g.addr(to), g.constant(uint64(to.size), w64), flags)
 	if bias := g.unit.Context.IPBias; bias != 0 && !user {
 		n = g.unbias(to, n, bias)
 	}

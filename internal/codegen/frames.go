@@ -50,3 +50,40 @@ var ownFrames = sync.OnceValue(func() uint64 {
 	other := slices.IndexFunc(frames[:], func(addr uint64) bool { return addr-uint64(begins[0]) >= uint64(sizes[0]) })
 	return uint64(max(other, usual))
 })
+
+// framesBetween is how many frames the stack has in front of the probed place's: the
+// program's own and those of the functions of Context.Between.
+func (g *generator) framesBetween() reg {
+	own := ownFrames()
+	skip := g.newReg()
+	g.set(skip, own, w64)
+	if g.unit.Context.Between == nil {
+		return skip
+	}
+	spans := g.unit.Context.Between(g.unit.Probes)
+	if len(spans) == 0 {
+		return skip
+	}
+	const most = 3
+	g.memory(func() {
+		top := region{fp, g.stack(8 * most), 8 * most}
+		g.zero(top)
+		g.call(asm.FnGetStack, g.ctx, g.addr(top), g.constant(8*most, w64), g.constant(own, w64))
+		other := g.newLabel()
+		for i := range most {
+			addr := g.newReg()
+			g.load(addr, top.base, top.off+8*i, 8)
+			inside := g.newLabel()
+			for _, s := range spans {
+				distance := g.copyOf(addr, w64)
+				g.alu(asm.Sub, w64, distance, g.constant(s.Begin, w64))
+				g.jumpIfImm(asm.JLT, w64, distance, int64(s.End-s.Begin), inside)
+			}
+			g.jump(other)
+			g.place(inside)
+			g.aluImm(asm.Add, w64, skip, 1)
+		}
+		g.place(other)
+	})
+	return skip
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"kinst/internal/dlang/types"
+	"kinst/internal/kernel"
 )
 
 // A Desc describes probes by their four names. In a request each field may be
@@ -134,6 +135,10 @@ type Context struct {
 	// ReturnArgs: arg0 is how far behind the probe's Entry the instruction
 	// pointer is, arg1 what the C function returns, in its register.
 	ReturnArgs bool
+	// Between, if not nil, returns the functions of the kernel's that are on the
+	// stack between the place of one of the probes and the program, which a stack
+	// leaves out.
+	Between func(probes []*Probe) []kernel.Span
 	// Errno: a system call has returned arg0, which errno is about.
 	Errno bool
 	// When, if it is not empty, is the condition under which the probe fires,

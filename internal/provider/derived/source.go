@@ -83,7 +83,7 @@ func (k Kernel) tracepoint(s Source) (*origin, map[string]string, error) {
 	if s.Needs != "" && names[s.Needs] == "" {
 		return nil, nil, fmt.Errorf("no %s in the tracepoint %s", s.Needs, s.Tracepoint)
 	}
-	c := &provider.Context{Hook: provider.HookRawTracepoint, Places: []provider.Place{}}
+	c := rawtp.NewContext(k.Kernel, s.Tracepoint)
 	for i := range params {
 		c.Places = append(c.Places, provider.Word(i))
 	}

@@ -25,8 +25,9 @@ const name = "rawtp"
 
 // A Provider is the rawtp provider of one session.
 type Provider struct {
-	kernel *kernel.Kernel
-	probes func() ([]*provider.Probe, error)
+	kernel  *kernel.Kernel
+	probes  func() ([]*provider.Probe, error)
+	untyped *provider.Context // of a tracepoint of which nothing is asked
 
 	mu    sync.Mutex
 	typed map[string]*provider.Context // by tracepoint
@@ -36,7 +37,7 @@ var _ provider.Provider = (*Provider)(nil)
 
 // New returns the provider for a kernel.
 func New(k *kernel.Kernel) *Provider {
-	p := &Provider{kernel: k, typed: make(map[string]*provider.Context)}
+	p := &Provider{kernel: k, typed: make(map[string]*provider.Context), untyped: NewUntyped(k)}
 	p.probes = sync.OnceValues(p.list)
 	return p
 }
@@ -48,8 +49,30 @@ func (*Provider) Name() string { return name }
 // tracepoint is called, in front of the tracepoint's name.
 const iter = "__traceiter_"
 
-// untyped is the context of a tracepoint of which nothing is asked.
-var untyped = &provider.Context{Hook: provider.HookRawTracepoint, Places: []provider.Place{}}
+// NewContext returns the context of a tracepoint, without arguments yet.
+func NewContext(k *kernel.Kernel, tracepoint string) *provider.Context {
+	return newContext(func([]*provider.Probe) []kernel.Span { return k.TracepointFrames(tracepoint) })
+}
+
+// NewUntyped returns the context of probes that are named as their tracepoints and
+// of whose arguments none are asked.
+func NewUntyped(k *kernel.Kernel) *provider.Context {
+	const most = 16 // of which the frames are told
+	return newContext(func(probes []*provider.Probe) []kernel.Span {
+		names := []string{"sys_enter", "sys_exit"} // which are most different
+		if len(probes) <= most {
+			names = names[:0]
+			for _, p := range probes {
+				names = append(names, p.Name)
+			}
+		}
+		return k.TracepointFrames(names...)
+	})
+}
+
+func newContext(between func([]*provider.Probe) []kernel.Span) *provider.Context {
+	return &provider.Context{Hook: provider.HookRawTracepoint, Places: []provider.Place{}, Between: between}
+}
 
 func (p *Provider) list() ([]*provider.Probe, error) {
 	syms, err := p.kernel.Symbols()
@@ -87,10 +110,10 @@ func (p *Provider) list() ([]*provider.Probe, error) {
 func (p *Provider) probe(system, tracepoint, module string) *provider.Probe {
 	return &provider.Probe{
 		Desc:    provider.Desc{Provider: name, Module: system, Name: tracepoint},
-		Context: untyped,
+		Context: p.untyped,
 		ContextFor: func(uses provider.Uses) (*provider.Context, error) {
 			if !uses.Args && uses.Numbers == 0 {
-				return untyped, nil
+				return p.untyped, nil
 			}
 			return p.Typed(module, tracepoint)
 		},
@@ -109,7 +132,7 @@ func (p *Provider) Typed(module, tracepoint string) (*provider.Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &provider.Context{Hook: provider.HookRawTracepoint, Places: []provider.Place{}}
+	c := NewContext(p.kernel, tracepoint)
 	for i, param := range params {
 		c.Places = append(c.Places, provider.Word(i))
 		c.Args = append(c.Args, types.Arg{Name: param.Name, Type: types.FromBTF(param.Type)[0]})

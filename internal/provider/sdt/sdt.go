@@ -25,8 +25,9 @@ const name = "sdt"
 
 // A Provider is the sdt provider of one session.
 type Provider struct {
-	kernel *kernel.Kernel
-	probes func() ([]*provider.Probe, error)
+	kernel  *kernel.Kernel
+	probes  func() ([]*provider.Probe, error)
+	untyped *provider.Context // of an event of which no field is asked
 
 	mu    sync.Mutex
 	typed map[tracefs.Event]*provider.Context
@@ -36,16 +37,13 @@ var _ provider.Provider = (*Provider)(nil)
 
 // New returns the provider for a kernel.
 func New(k *kernel.Kernel) *Provider {
-	p := &Provider{kernel: k, typed: make(map[tracefs.Event]*provider.Context)}
+	p := &Provider{kernel: k, typed: make(map[tracefs.Event]*provider.Context), untyped: rawtp.NewUntyped(k)}
 	p.probes = sync.OnceValues(p.list)
 	return p
 }
 
 // Name returns "sdt".
 func (*Provider) Name() string { return name }
-
-// untyped is the context of a tracepoint of which no field is asked.
-var untyped = &provider.Context{Hook: provider.HookRawTracepoint, Places: []provider.Place{}}
 
 func (p *Provider) list() ([]*provider.Probe, error) {
 	events, err := tracefs.Events()
@@ -56,10 +54,10 @@ func (p *Provider) list() ([]*provider.Probe, error) {
 	for i, e := range events {
 		probes[i] = &provider.Probe{
 			Desc:    provider.Desc{Provider: name, Module: e.System, Name: e.Name},
-			Context: untyped,
+			Context: p.untyped,
 			ContextFor: func(uses provider.Uses) (*provider.Context, error) {
 				if !uses.Args && uses.Numbers == 0 {
-					return untyped, nil
+					return p.untyped, nil
 				}
 				return p.fields(e)
 			},

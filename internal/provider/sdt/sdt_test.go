@@ -137,8 +137,8 @@ func rename(t *testing.T, name string) {
 func TestAll(t *testing.T) {
 	p := newProvider(t)
 	probes := probetest.Match(t, p, provider.Desc{})
-	c := probetest.NewCounter(t, untyped, probes[:1], os.Getpid())
-	armed, err := p.Enable(context.Background(), []provider.Enabling{{Program: c.Program, Context: untyped, Probes: probes}}, func(int, int) {})
+	c := probetest.NewCounter(t, p.untyped, probes[:1], os.Getpid())
+	armed, err := p.Enable(context.Background(), []provider.Enabling{{Program: c.Program, Context: p.untyped, Probes: probes}}, func(int, int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

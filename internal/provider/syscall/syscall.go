@@ -118,21 +118,28 @@ func (p *Provider) sides() ([]*side, error) {
 	result := provider.Word(1)
 	return []*side{
 		{"entry", "sys_enter", &provider.Context{
-			Hook:   provider.HookRawTracepoint,
-			Lookup: provider.LookupKey,
-			Key:    provider.Word(1),
-			Unless: compat,
-			Places: args,
+			Hook:    provider.HookRawTracepoint,
+			Lookup:  provider.LookupKey,
+			Key:     provider.Word(1),
+			Unless:  compat,
+			Places:  args,
+			Between: p.between("sys_enter"),
 		}},
 		{"return", "sys_exit", &provider.Context{
-			Hook:   provider.HookRawTracepoint,
-			Lookup: provider.LookupKey,
-			Key:    inRegs(p.arch.SyscallNumber),
-			Unless: compat,
-			Places: []provider.Place{result, result},
-			Errno:  true,
+			Hook:    provider.HookRawTracepoint,
+			Lookup:  provider.LookupKey,
+			Key:     inRegs(p.arch.SyscallNumber),
+			Unless:  compat,
+			Places:  []provider.Place{result, result},
+			Between: p.between("sys_exit"),
+			Errno:   true,
 		}},
 	}, nil
+}
+
+// between is for a context of a tracepoint of system calls.
+func (p *Provider) between(tracepoint string) func([]*provider.Probe) []kernel.Span {
+	return func([]*provider.Probe) []kernel.Span { return p.kernel.TracepointFrames(tracepoint) }
 }
 
 func (p *Provider) register(name string) isa.Register {
