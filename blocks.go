@@ -11,23 +11,31 @@ import (
 )
 
 // Counting executions per instruction needs no probe on each instruction: of
-// those that are executed equally often one will do (kernel.Listing.Runs says
-// which they are). That is so if all that the clauses do is to count by what
-// describes the probe, under predicates that cannot change from one
-// instruction to the next.
+// those that are executed equally often one will do, and none where others are
+// executed as often together (kernel.Listing.Frequencies says which they are).
+// That is so if all that the clauses do is to count by what describes the probe,
+// under predicates that cannot change from one instruction to the next.
 
 // chooseSites decides for each unit whether counts are all that is asked of
 // it, as the option sites says.
 func (s *Session) chooseSites(p *Program) error {
-	p.countsOnly = make([]bool, len(p.units))
+	p.counting = make([]*provider.Counting, len(p.units))
 	if s.settings.Sites == "all" {
 		return nil
 	}
 	for i, u := range p.units {
-		p.countsOnly[i] = countsOnly(u, p.code.Layout)
-		if s.settings.Sites == "blocks" && !p.countsOnly[i] && s.known[u.Probes[0]].owner.Name() == "kinst" {
-			return fmt.Errorf("option sites=blocks: the clauses of %s do more than count executions by probe; leave the option out", u.Probes[0].Desc)
+		if !countsOnly(u, p.code.Layout) {
+			if s.settings.Sites == "blocks" && s.known[u.Probes[0]].owner.Name() == "kinst" {
+				return fmt.Errorf("option sites=blocks: the clauses of %s do more than count executions by probe; leave the option out", u.Probes[0].Desc)
+			}
+			continue
 		}
+		same := slices.IndexFunc(p.units[:i], func(v *codegen.Unit) bool { return slices.Equal(u.Clauses, v.Clauses) })
+		if same >= 0 {
+			p.counting[i] = p.counting[same]
+			continue
+		}
+		p.counting[i] = &provider.Counting{Thread: slices.ContainsFunc(u.Clauses, func(c *types.Clause) bool { return asksThread(c.Predicate) })}
 	}
 	return nil
 }
@@ -49,33 +57,48 @@ func countsOnly(u *codegen.Unit, layout *record.Layout) bool {
 	return true
 }
 
-// steady are the built-in variables that stay the same while a thread executes
-// instructions that are executed equally often.
-var steady = []string{"pid", "tid", "ppid", "uid", "gid", "execname", "probeprov", "probemod", "probefunc"}
+// ofThread are the built-in variables that stay the same while a thread executes
+// instructions, unless one of them changes what the kernel knows of the thread.
+var ofThread = []string{"pid", "tid", "ppid", "uid", "gid", "execname"}
 
-// isSteady reports whether an expression has the same value at every
-// instruction of a run.
+// ofFunction are the built-in variables that are the same for all instructions
+// of a function.
+var ofFunction = []string{"probeprov", "probemod", "probefunc"}
+
+// isSteady reports whether an expression has the same value at instructions
+// that are executed one behind the other, but for what asksThread tells.
 func isSteady(x types.Expr) bool {
+	return all(x, func(name string) bool { return slices.Contains(ofThread, name) || slices.Contains(ofFunction, name) })
+}
+
+// asksThread reports whether a steady expression, or nil, asks who the thread is.
+func asksThread(x types.Expr) bool {
+	return x != nil && !all(x, func(name string) bool { return slices.Contains(ofFunction, name) })
+}
+
+// all reports whether an expression is made of constants and of built-in
+// variables of which isOne holds.
+func all(x types.Expr, isOne func(name string) bool) bool {
 	switch x := x.(type) {
 	case *types.Const, *types.Str:
 		return true
 	case *types.BuiltinRef:
-		return slices.Contains(steady, x.Builtin.Name)
+		return isOne(x.Builtin.Name)
 	case *types.Unary:
-		return isSteady(x.X)
+		return all(x.X, isOne)
 	case *types.Convert:
-		return isSteady(x.X)
+		return all(x.X, isOne)
 	case *types.Binary:
-		return isSteady(x.X) && isSteady(x.Y)
+		return all(x.X, isOne) && all(x.Y, isOne)
 	case *types.Logic:
-		return isSteady(x.X) && isSteady(x.Y)
+		return all(x.X, isOne) && all(x.Y, isOne)
 	}
 	return false
 }
 
 // substitute tells the reader of the aggregations which probes' counts stand
-// for which.
-func (s *Session) substitute(standIns map[*provider.Probe]*provider.Probe) {
+// for those of which.
+func (s *Session) substitute(standIns map[*provider.Probe][]*provider.Probe) {
 	if len(standIns) == 0 {
 		return
 	}
@@ -91,15 +114,19 @@ func (s *Session) substitute(standIns map[*provider.Probe]*provider.Probe) {
 		}
 		sites := s.loaded.Aggs[i].MaxEntries()
 		if agg.StandIns == nil {
-			agg.StandIns = make([]uint32, sites)
+			agg.StandIns = make([][]uint32, sites)
 			for site := range agg.StandIns {
-				agg.StandIns[site] = uint32(site)
+				agg.StandIns[site] = []uint32{uint32(site)}
 			}
 		}
-		for probe, standIn := range standIns {
+		for probe, counters := range standIns {
 			site := index[probe] - agg.FirstProbe
-			if site < sites && index[standIn]-agg.FirstProbe < sites {
-				agg.StandIns[site] = index[standIn] - agg.FirstProbe
+			if site >= sites {
+				continue
+			}
+			agg.StandIns[site] = nil
+			for _, counter := range counters {
+				agg.StandIns[site] = append(agg.StandIns[site], index[counter]-agg.FirstProbe)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ type Program struct {
 	matched [][]*provider.Probe // by source
 	front   *front
 
-	countsOnly []bool // by unit: to count is all that its clauses do
+	counting []*provider.Counting // by unit: nil where its clauses do more than count
 }
 
 // Matched returns how many probes a source names, counted from 0, once for

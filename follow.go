@@ -202,6 +202,6 @@ func (s *Session) extend(ctx context.Context, units []*codegen.Unit) error {
 	}
 	first := len(s.program.units)
 	s.program.units = append(s.program.units, units...)
-	s.program.countsOnly = append(s.program.countsOnly, make([]bool, len(units))...)
+	s.program.counting = append(s.program.counting, make([]*provider.Counting, len(units))...)
 	return s.enable(ctx, first, func(int, int) {})
 }

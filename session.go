@@ -214,7 +214,7 @@ func (s *Session) enable(ctx context.Context, first int, progress func(done, tot
 		var enablings []provider.Enabling
 		for i, u := range s.program.units {
 			if i >= first && s.known[u.Probes[0]].owner == owner {
-				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Context: u.Context, Probes: u.Probes, First: u.First, CountsOnly: s.program.countsOnly[i], Runs: s.runs(u.Context.Counter)})
+				enablings = append(enablings, provider.Enabling{Program: s.loaded.Programs[i], Context: u.Context, Probes: u.Probes, First: u.First, Counting: s.program.counting[i], Runs: s.runs(u.Context.Counter)})
 			}
 		}
 		if enablings == nil {

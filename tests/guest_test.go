@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ var commands = map[string]func(){
 	"dtrace": func() { os.Exit(cli.Main(os.Args)) },
 
 	"getpriority": getPriority,
+	"setuid":      setUID,
 }
 
 // getPriority N makes so many system calls of a kind that nobody else makes.
@@ -34,6 +36,20 @@ func getPriority() {
 	}
 	for range n {
 		unix.RawSyscall(unix.SYS_GETPRIORITY, unix.PRIO_PROCESS, 0, 0)
+	}
+}
+
+// setUID N becomes user 1000 so many times, and root again in between.
+func setUID() {
+	n, err := strconv.Atoi(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	runtime.LockOSThread()
+	for range n {
+		unix.RawSyscall(unix.SYS_SETRESUID, 0, 0, 0)
+		unix.RawSyscall(unix.SYS_SETRESUID, 1000, 1000, 0)
 	}
 }
 

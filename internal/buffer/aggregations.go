@@ -172,10 +172,14 @@ func (s *store) readStandIns(t *aggregate.Table) error {
 		return fmt.Errorf("reading the aggregation @%s: %w", s.agg.Name, err)
 	}
 	key := make([]byte, 4)
-	for site, standIn := range s.agg.StandIns {
-		if words := row(standIn); aggregate.Samples(s.agg, words) != 0 {
-			binary.NativeEndian.PutUint32(key, uint32(site)+s.agg.FirstProbe)
-			copy(t.Append(key), words)
+	for site, standIns := range s.agg.StandIns {
+		binary.NativeEndian.PutUint32(key, uint32(site)+s.agg.FirstProbe)
+		words := t.Append(key)
+		for _, standIn := range standIns {
+			aggregate.Merge(s.agg, words, row(standIn))
+		}
+		if aggregate.Samples(s.agg, words) == 0 {
+			t.Drop()
 		}
 	}
 	return nil

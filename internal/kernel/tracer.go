@@ -83,8 +83,8 @@ func (l *Listing) Body(i int) (addr uint64, ok bool) {
 	if l.Unprobeable(nop+1) != "" || l.reasons.kernel.redirected()[l.Function.Name] {
 		return 0, false
 	}
-	starts, ok := l.runStarts()
-	return addr, ok && !starts[addr]
+	c, ok := l.cuts(0)
+	return addr, ok && !c.at(addr)
 }
 
 // loadRedirected returns the names of the functions which somebody may make

@@ -178,13 +178,19 @@ type Enabling struct {
 	Context *Context // that the program was made for: Context or ContextFor of the probes
 	Probes  []*Probe
 	First   uint32 // the index of Probes[0], for LookupCookie
-	// CountsOnly says that all the program does is count how often each probe
-	// fires. Of probes that always fire equally often the provider then may
-	// arm one; see Substituted.
-	CountsOnly bool
+	// Counting, unless nil, says that all the program does is count how often
+	// each probe fires. The provider then need not arm those whose count that
+	// of others tells; see Substituted. Programs with the same Counting do the
+	// same.
+	Counting *Counting
 	// Runs returns how often the programs of this session that count their
 	// runs in the context's Counter have run, all together.
 	Runs func() uint64
+}
+
+// Counting is what programs do that count how often each probe fires.
+type Counting struct {
+	Thread bool // predicates ask who the thread is: its IDs, its name
 }
 
 // A Refusal is a probe that the kernel did not take.
@@ -206,8 +212,8 @@ type Armed interface {
 // A Substituted is an Armed in which some probes are not armed themselves.
 type Substituted interface {
 	Armed
-	// StandIns maps each of them to one that is, and that fires as often.
-	StandIns() map[*Probe]*Probe
+	// StandIns maps each of them to those that are and together fire as often.
+	StandIns() map[*Probe][]*Probe
 }
 
 // A NoMatchError says that a description names no probe of a provider.

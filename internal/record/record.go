@@ -227,10 +227,10 @@ type Agg struct {
 	KeySize    int
 	BySite     bool
 	FirstProbe uint32
-	// StandIns, unless nil, says for each index of the array which index has
-	// the counts: where a probe is not armed but another one that fires as
-	// often.
-	StandIns []uint32
+	// StandIns, unless nil, says for each index of the array at which indexes
+	// the counts are that make up its own: where a probe is not armed but others
+	// that together fire as often.
+	StandIns [][]uint32
 	Words    int  // int64 words in a value
 	Signed   bool // values are compared and printed as signed numbers
 

@@ -119,7 +119,7 @@ type sweep struct {
 
 	functions, insts, armed int
 	executed, executedInsts int
-	runs, branches          int            // that were compared
+	classes, sums           int            // that were compared
 	skipped                 int            // functions of which the kernel skipped hits
 	left                    map[string]int // instructions by why they cannot be probed
 }
@@ -238,38 +238,54 @@ func at(l *kernel.Listing, i int) place {
 	return place{l.Function.Name, l.Insts[i].Addr - l.Function.Addr}
 }
 
-// compare looks whether the instructions of a run are executed equally often,
-// and the two ways from a branch together as often as it.
+// compare looks whether the instructions of a class are executed equally often,
+// and those of a sum together as often as its.
 func (s *sweep) compare(t *testing.T, l *kernel.Listing, counts map[place]int) {
-	first := -1
-	runs := l.Runs()
-	for i, run := range runs {
+	frequencies := l.Frequencies(0)
+	armed := make(map[int]int) // by class: its first instruction that is
+	for i, class := range frequencies.Class {
 		if l.Unprobeable(i) != "" {
 			continue
 		}
-		if first < 0 || runs[first] != run {
-			first = i
+		first, ok := armed[class]
+		if !ok {
+			armed[class] = i
 			if counts[at(l, i)] > 0 {
-				s.runs++
+				s.classes++
 			}
 			continue
 		}
 		if a, b := counts[at(l, first)], counts[at(l, i)]; a != b {
-			t.Errorf("%s: +%d was executed %d times, +%d of the same run %d times", l.Function, at(l, first).offset, a, at(l, i).offset, b)
+			t.Errorf("%s: +%d was executed %d times, +%d of the same class %d times", l.Function, at(l, first).offset, a, at(l, i).offset, b)
 		}
 	}
-	for _, b := range l.Branches() {
-		if l.Unprobeable(b.Jump) != "" || l.Unprobeable(b.Taken) != "" || l.Unprobeable(b.Next) != "" {
-			continue
+	for _, sum := range frequencies.Sums {
+		s.compareSum(t, l, sum, armed, counts)
+	}
+}
+
+func (s *sweep) compareSum(t *testing.T, l *kernel.Listing, sum isa.Sum, armed map[int]int, counts map[place]int) {
+	all, ok := armed[sum.Class]
+	if !ok {
+		return
+	}
+	var together int
+	var parts []string
+	for _, class := range sum.Of {
+		part, ok := armed[class]
+		if !ok {
+			return
 		}
-		jump, taken, next := counts[at(l, b.Jump)], counts[at(l, b.Taken)], counts[at(l, b.Next)]
-		if jump != taken+next {
-			t.Errorf("%s: the jump at +%d was executed %d times, where it leads to, +%d, %d times, and what follows it %d times",
-				l.Function, at(l, b.Jump).offset, jump, at(l, b.Taken).offset, taken, next)
-		}
-		if jump > 0 {
-			s.branches++
-		}
+		n := counts[at(l, part)]
+		together += n
+		parts = append(parts, fmt.Sprintf("+%d %d times", at(l, part).offset, n))
+	}
+	n := counts[at(l, all)]
+	if n != together {
+		t.Errorf("%s: +%d was executed %d times, and what together is executed as often, %s", l.Function, at(l, all).offset, n, strings.Join(parts, ", "))
+	}
+	if n > 0 {
+		s.sums++
 	}
 }
 
@@ -279,9 +295,9 @@ func (s *sweep) report(t *testing.T) {
 		t.Logf("%d not: %s", s.left[why], why)
 	}
 	t.Logf("%d functions were executed, %d instructions of theirs", s.executed, s.executedInsts)
-	t.Logf("%d runs of instructions and %d branches were executed and agree", s.runs, s.branches)
+	t.Logf("%d classes of instructions and %d sums were executed and agree", s.classes, s.sums)
 	t.Logf("the kernel skipped hits of %d functions, whose counts were not compared", s.skipped)
-	if s.executed < s.functions/10 || s.runs == 0 || s.branches == 0 {
+	if s.executed < s.functions/10 || s.classes == 0 || s.sums == 0 {
 		t.Error("that is too little to say anything")
 	}
 }

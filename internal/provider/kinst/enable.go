@@ -11,7 +11,6 @@ import (
 	"github.com/cilium/ebpf"
 
 	"kinst/internal/arm"
-	"kinst/internal/kernel"
 	"kinst/internal/provider"
 )
 
@@ -23,14 +22,15 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 		return nil, err
 	}
 	// Functions are read before there are probes in them.
-	plans, total, err := p.plans(enablings)
+	plans := p.plans(enablings)
+	crews, err := p.crews(plans)
 	if err != nil {
 		return nil, err
 	}
 	if len(plans) > 1 {
-		defer session.Hurry(total)()
+		defer session.Hurry(wanting(crews))()
 	}
-	a := &armed{session: session, standIns: make(map[*provider.Probe]*provider.Probe)}
+	a := &armed{session: session, standIns: make(map[*provider.Probe][]*provider.Probe)}
 	for _, e := range enablings {
 		if e.Context != p.debug {
 			continue
@@ -39,38 +39,44 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 			return nil, errors.Join(err, a.Close())
 		}
 	}
-	done := 0
-	for _, plan := range plans {
-		sites := len(plan.crews)
-		if err := a.arm(ctx, session, plan, func(n, _ int) { progress(done+n, total) }); err != nil {
+	for wanting(crews) > 0 {
+		if err := a.armCrews(ctx, plans, crews, progress); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
-		done += sites
 	}
+	a.standIn(crews)
 	return a, nil
 }
 
-// A plan is a program and the probes to arm it at.
+// A plan is a program and the probes that it is for.
 type plan struct {
-	program *ebpf.Program
-	crews   []crew
-	shift   uint64 // how far behind its instruction each probe is put
+	program  *ebpf.Program
+	probes   []*provider.Probe
+	counting *provider.Counting
+	shift    uint64  // how far behind its instruction each probe is put
+	crews    []*crew // of which it is to arm one now
 }
 
-// plans returns what is to be armed by kprobes, and how many sites that is.
-func (p *Provider) plans(enablings []provider.Enabling) (plans []*plan, total int, err error) {
+// plans returns what is to be armed by kprobes.
+func (p *Provider) plans(enablings []provider.Enabling) []*plan {
+	var plans []*plan
 	for _, e := range landingLast(enablings) {
-		if e.Context == p.debug {
-			continue
+		if e.Context != p.debug {
+			shift := uint64(e.Context.IPBias - p.arch.ProbePC)
+			plans = append(plans, &plan{program: e.Program, probes: e.Probes, counting: e.Counting, shift: shift})
 		}
-		crews, err := p.crews(e)
-		if err != nil {
-			return nil, 0, err
-		}
-		plans = append(plans, &plan{e.Program, crews, uint64(e.Context.IPBias - p.arch.ProbePC)})
-		total += len(crews)
 	}
-	return plans, total, nil
+	return plans
+}
+
+// wanting is how many probes are to be armed for crews.
+func wanting(crews []*crew) (n int) {
+	for _, c := range crews {
+		if c.wants() {
+			n++
+		}
+	}
+	return n
 }
 
 // landingLast orders programs so that those whose probes are put on a later
@@ -83,130 +89,87 @@ func landingLast(enablings []provider.Enabling) []provider.Enabling {
 	})
 }
 
-// A crew is probes that fire equally often. One of them is armed: the first
-// that the kernel takes.
-type crew []*provider.Probe
-
-// crews divides the probes of a program: into one for each run of
-// instructions where to count is all that the program does, otherwise into
-// crews of one.
-func (p *Provider) crews(e provider.Enabling) ([]crew, error) {
-	var crews []crew
-	if !e.CountsOnly {
-		for _, probe := range e.Probes {
-			crews = append(crews, crew{probe})
-		}
-		return crews, nil
-	}
-	at := make(map[uint64]int) // address of a run's first instruction to its crew
-	var runs runFinder
-	for _, probe := range e.Probes {
-		first, err := runs.first(p, probe)
-		if err != nil {
-			return nil, err
-		}
-		i, ok := at[first]
-		if !ok {
-			i = len(crews)
-			at[first] = i
-			crews = append(crews, nil)
-		}
-		crews[i] = append(crews[i], probe)
-	}
-	return crews, nil
-}
-
-// A runFinder finds the runs of a function's instructions. It keeps those of
-// the last function.
-type runFinder struct {
-	listing *kernel.Listing
-	runs    []int
-}
-
-// first returns the address of the first instruction of a probe's run.
-func (r *runFinder) first(p *Provider, probe *provider.Probe) (uint64, error) {
-	base := probe.Target.(*target).site.Base
-	if r.listing == nil || r.listing.Function.Addr != base {
-		f, err := p.kernel.FunctionAt(base)
-		if err != nil {
-			return 0, err
-		}
-		if r.listing, err = p.kernel.Listing(p.arch, f); err != nil {
-			return 0, err
-		}
-		r.runs = r.listing.Runs()
-	}
-	i, ok := r.listing.Find(probe.Addr)
-	if !ok {
-		return 0, fmt.Errorf("%s: the function has changed since it was listed; try again", probe.Desc)
-	}
-	return r.listing.Insts[r.runs[i]].Addr, nil
-}
-
 // armed is the probes of a session that are in the kernel.
 type armed struct {
 	session  *arm.Session
 	groups   []*arm.Group
 	programs []*ebpf.Program
 	refused  []provider.Refusal
-	standIns map[*provider.Probe]*provider.Probe
+	standIns map[*provider.Probe][]*provider.Probe
 
 	breakpoints []*arm.Group
 	runs        func() uint64 // of the programs on them
 	skipped     uint64        // runs, as far as is known
 }
 
-// arm arms the first probe of each crew. Where it is refused, the next takes
-// its place.
-func (a *armed) arm(ctx context.Context, session *arm.Session, plan *plan, progress func(done, total int)) error {
-	a.programs = append(a.programs, plan.program)
-	for len(plan.crews) > 0 {
-		refusals, err := a.armFirst(ctx, session, plan, progress)
-		if err != nil {
+// armCrews arms the first probe of each crew that wants one. Where it is refused
+// the next has its turn the next time.
+func (a *armed) armCrews(ctx context.Context, plans []*plan, crews []*crew, progress func(done, total int)) error {
+	total := 0
+	for _, c := range crews {
+		if c.wants() {
+			plan := c.probes[0].plan
+			plan.crews = append(plan.crews, c)
+			total++
+		}
+	}
+	done := 0
+	for _, plan := range plans {
+		if len(plan.crews) == 0 {
+			continue
+		}
+		if err := a.arm(ctx, plan, func(n, _ int) { progress(done+n, total) }); err != nil {
 			return err
 		}
-		var again []crew
-		for _, c := range plan.crews {
-			why, refused := refusals[c[0]]
-			switch {
-			case !refused:
-				for _, probe := range c[1:] {
-					a.standIns[probe] = c[0]
-				}
-			case c[0].Target.(*target).named:
-				return fmt.Errorf("%s: the kernel refuses a probe there: %w", c[0].Target.(*target).site, why)
-			default:
-				a.refused = append(a.refused, provider.Refusal{Probe: c[0], Err: why})
-				if len(c) > 1 {
-					again = append(again, c[1:])
-				}
-			}
+		done += len(plan.crews)
+		plan.crews = nil
+	}
+	for _, c := range crews {
+		if slices.ContainsFunc(c.sum, (*crew).lost) {
+			c.sum = nil
 		}
-		plan.crews = again
 	}
 	return nil
 }
 
-// armFirst arms the first probe of each crew and returns those that the kernel
-// refuses, with its reasons.
-func (a *armed) armFirst(ctx context.Context, session *arm.Session, plan *plan, progress func(done, total int)) (map[*provider.Probe]error, error) {
+// arm arms the first probe of each of a plan's crews.
+func (a *armed) arm(ctx context.Context, plan *plan, progress func(done, total int)) error {
+	a.programs = append(a.programs, plan.program)
 	sites := make([]arm.Site, len(plan.crews))
-	probes := make(map[arm.Site]*provider.Probe, len(plan.crews))
+	at := make(map[arm.Site]*crew, len(plan.crews))
 	for i, c := range plan.crews {
-		sites[i] = c[0].Target.(*target).site
+		sites[i] = c.probes[0].target().site
 		sites[i].Offset += plan.shift
-		probes[sites[i]] = c[0]
+		at[sites[i]] = c
+		c.armed = true
 	}
-	group, refusals, err := session.Arm(ctx, []*ebpf.Program{plan.program}, sites, progress)
+	group, refusals, err := a.session.Arm(ctx, []*ebpf.Program{plan.program}, sites, progress)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	a.groups = append(a.groups, group)
-	refused := make(map[*provider.Probe]error, len(refusals))
 	for _, r := range refusals {
-		refused[probes[r.Site]] = r.Err
+		c := at[r.Site]
+		refused := c.probes[0]
+		if refused.target().named {
+			return fmt.Errorf("%s: the kernel refuses a probe there: %w", refused.target().site, r.Err)
+		}
+		a.refused = append(a.refused, provider.Refusal{Probe: refused.probe, Err: r.Err})
+		c.probes, c.armed = c.probes[1:], false
 	}
-	return refused, nil
+	return nil
+}
+
+// standIn notes which probes stand in for those that are not armed.
+func (a *armed) standIn(crews []*crew) {
+	for _, c := range crews {
+		counters := c.counters()
+		for i, m := range c.probes {
+			if i > 0 || !c.armed {
+				a.standIns[m.probe] = counters
+			}
+		}
+	}
 }
 
 // armBreakpoints puts a hardware breakpoint on each probe.
@@ -223,7 +186,7 @@ func (a *armed) armBreakpoints(session *arm.Session, e provider.Enabling) error 
 }
 
 // StandIns implements provider.Substituted.
-func (a *armed) StandIns() map[*provider.Probe]*provider.Probe { return a.standIns }
+func (a *armed) StandIns() map[*provider.Probe][]*provider.Probe { return a.standIns }
 
 // Refused implements provider.Armed.
 func (a *armed) Refused() []provider.Refusal { return a.refused }
