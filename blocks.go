@@ -16,22 +16,28 @@ import (
 // That is so if all that the clauses do is to count by what describes the probe,
 // under predicates that cannot change from one instruction to the next.
 
-// chooseSites decides for each unit whether counts are all that is asked of
-// it, as the option sites says.
+// markCounts marks the units of which nothing but counts is asked, unless every
+// probe is to be armed.
+func (s *Session) markCounts(units []*codegen.Unit) {
+	for _, u := range units {
+		u.Counts = s.settings.Sites != "all" && s.isKinst(u) && countsOnly(u)
+	}
+}
+
+func (s *Session) isKinst(u *codegen.Unit) bool { return s.known[u.Probes[0]].owner.Name() == "kinst" }
+
+// chooseSites decides for each unit of a compiled program whether counts are all
+// that is asked of it, as the option sites says.
 func (s *Session) chooseSites(p *Program) error {
 	p.counting = make([]*provider.Counting, len(p.units))
-	if s.settings.Sites == "all" {
-		return nil
-	}
 	for i, u := range p.units {
-		if !countsOnly(u, p.code.Layout) {
-			if s.settings.Sites == "blocks" && s.known[u.Probes[0]].owner.Name() == "kinst" {
+		if !u.Counts || !keepsCounts(u, p.code.Layout) {
+			if s.settings.Sites == "blocks" && s.isKinst(u) {
 				return fmt.Errorf("option sites=blocks: the clauses of %s do more than count executions by probe; leave the option out", u.Probes[0].Desc)
 			}
 			continue
 		}
-		same := slices.IndexFunc(p.units[:i], func(v *codegen.Unit) bool { return slices.Equal(u.Clauses, v.Clauses) })
-		if same >= 0 {
+		if same := slices.IndexFunc(p.units[:i], func(v *codegen.Unit) bool { return sameClauses(u, v) }); same >= 0 {
 			p.counting[i] = p.counting[same]
 			continue
 		}
@@ -40,16 +46,35 @@ func (s *Session) chooseSites(p *Program) error {
 	return nil
 }
 
+// sameClauses reports whether units do the same, at probes of different kinds.
+func sameClauses(u, v *codegen.Unit) bool {
+	return slices.EqualFunc(u.Clauses, v.Clauses, func(a, b *types.Clause) bool { return a.Syntax == b.Syntax })
+}
+
 // countsOnly reports whether all that the clauses of a unit do is to count how
 // often each probe fires.
-func countsOnly(u *codegen.Unit, layout *record.Layout) bool {
+func countsOnly(u *codegen.Unit) bool {
 	for _, c := range u.Clauses {
 		if c.Default || c.Predicate != nil && !isSteady(c.Predicate) {
 			return false
 		}
 		for _, stmt := range c.Body {
 			agg, ok := stmt.(*types.Aggregate)
-			if !ok || agg.Agg.Func != record.Count || !layout.Aggs[agg.Agg.Index].BySite {
+			if !ok || agg.Agg.Func != record.Count {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// keepsCounts reports whether the aggregations of such a unit have a count for
+// each of its probes.
+func keepsCounts(u *codegen.Unit, layout *record.Layout) bool {
+	for _, c := range u.Clauses {
+		for _, stmt := range c.Body {
+			agg := layout.Aggs[stmt.(*types.Aggregate).Agg.Index]
+			if !agg.BySite || u.First < agg.FirstProbe || u.First+uint32(len(u.Probes)) > agg.FirstProbe+agg.Sites {
 				return false
 			}
 		}
@@ -112,16 +137,15 @@ func (s *Session) substitute(standIns map[*provider.Probe][]*provider.Probe) {
 		if !agg.BySite || s.loaded.Aggs[i] == nil {
 			continue
 		}
-		sites := s.loaded.Aggs[i].MaxEntries()
 		if agg.StandIns == nil {
-			agg.StandIns = make([][]uint32, sites)
+			agg.StandIns = make([][]uint32, agg.Sites)
 			for site := range agg.StandIns {
 				agg.StandIns[site] = []uint32{uint32(site)}
 			}
 		}
 		for probe, counters := range standIns {
 			site := index[probe] - agg.FirstProbe
-			if site >= sites {
+			if site >= agg.Sites {
 				continue
 			}
 			agg.StandIns[site] = nil

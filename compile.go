@@ -43,6 +43,7 @@ func (s *Session) Compile(ctx context.Context, sources ...Source) (*Program, err
 		return nil, err
 	}
 	units := f.enablings.units(f.checked)
+	s.markCounts(units)
 	code, err := codegen.Compile(slices.Concat(units, f.laterUnits()), s.codegenOptions())
 	if err != nil {
 		return nil, s.blame(f, err)

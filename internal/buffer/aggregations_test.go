@@ -243,6 +243,28 @@ func TestAggregationsBySite(t *testing.T) {
 	}
 }
 
+// TestAggregationsOfStandIns has a site that is hit as often as two others, and one
+// that is as often as the first.
+func TestAggregationsOfStandIns(t *testing.T) {
+	a := newAggregator(t, &record.Agg{Name: "s", Func: record.Sum, KeySize: 4, Words: 2, BySite: true, FirstProbe: 10,
+		StandIns: [][]uint32{{0}, {1}, {0, 1}, {0}}}, 2)
+	s := a.open(t)
+	expect(t, s, "untouched", "")
+	a.pinned(t, func() {
+		a.run(t, 1)
+		expect(t, s, "one site", "010=[0 1] 012=[0 1] 013=[0 1]")
+		a.run(t, 2)
+		expect(t, s, "both sites", "010=[2 2] 011=[1 1] 012=[3 3] 013=[2 2]")
+		do(t, s.Clear(0))
+		a.run(t, 1)
+		expect(t, s, "seen after clear()", "010=[0 0] 011=[3 1] 012=[3 1] 013=[0 0]")
+		do(t, s.Remove(0, [][]byte{site(11)}))
+		expect(t, s, "one removed", "010=[0 0] 012=[3 1] 013=[0 0]")
+		a.run(t, 1)
+		expect(t, s, "the other one seen", "010=[4 1] 012=[7 2] 013=[4 1]")
+	})
+}
+
 // TestAggregationsMergeCPUs counts on all CPUs, clears in the middle of it, and
 // must not lose one.
 func TestAggregationsMergeCPUs(t *testing.T) {

@@ -113,7 +113,7 @@ func (a *aggregation) large() bool { return 8*a.Words > perCPULimit }
 func (c *compiler) aggSpec(a *aggregation) *ebpf.MapSpec {
 	m := &ebpf.MapSpec{Name: aggMap(a.Index), KeySize: uint32(a.KeySize), ValueSize: uint32(8 * a.Words)}
 	if a.BySite {
-		m.Type, m.MaxEntries = ebpf.PerCPUArray, a.entries
+		m.Type, m.MaxEntries = ebpf.PerCPUArray, a.Sites
 		return m
 	}
 	m.Type, m.MaxEntries = ebpf.PerCPUHash, max(entries(c.opts.Aggsize, a.KeySize+8*a.Words), a.entries)
@@ -182,8 +182,8 @@ func (c *compiler) keyFields(a *aggregation, use aggUse) {
 	for i := range a.Keys {
 		a.Keys[i].Offset = 0
 	}
-	a.entries = 1
-	if len(a.Keys) == 0 || len(use.units) == 0 {
+	a.Sites = 1
+	if len(a.Keys) == 0 && !perProbe(use.units) || len(use.units) == 0 {
 		return
 	}
 	first, end := uint32(math.MaxUint32), uint32(0)
@@ -191,7 +191,14 @@ func (c *compiler) keyFields(a *aggregation, use aggUse) {
 		first = min(first, u.First)
 		end = max(end, u.First+uint32(len(u.Probes)))
 	}
-	a.FirstProbe, a.entries = first, end-first
+	a.FirstProbe, a.Sites = first, end-first
+}
+
+// perProbe reports whether units need to know of each probe what it adds to an
+// aggregation without keys.
+func perProbe(units []*Unit) bool {
+	return slices.ContainsFunc(units, func(u *Unit) bool { return u.Counts }) &&
+		!slices.ContainsFunc(units, func(u *Unit) bool { return u.Later })
 }
 
 func probeKindOf(k record.Kind) (record.Kind, bool) {
@@ -281,7 +288,7 @@ func (g *generator) row(a *aggregation, key region, none label) reg {
 // siteKey writes the key of the probe that fired.
 func (g *generator) siteKey(a *aggregation, key int) {
 	switch {
-	case len(a.Keys) == 0:
+	case a.Sites == 1:
 		g.storeImm(fp, key, 0, 4)
 	case len(g.unit.Probes) == 1:
 		g.storeImm(fp, key, int64(g.unit.First-a.FirstProbe), 4)

@@ -21,6 +21,10 @@ type Unit struct {
 	Probes  []*provider.Probe
 	First   uint32 // index of Probes[0] in the session's table of probes
 
+	// Counts says that all its clauses do is count by what describes the probe.
+	// The counts of some probes may then stand for those of others, and so are
+	// kept for each of them, where there are no keys too.
+	Counts bool
 	// Later stands for units that Extend will bring, of user processes: there
 	// is no program for it, but what such a one shares with others has room.
 	Later bool

@@ -76,6 +76,9 @@ func (g *group) representative(row uint32) uint32 {
 // canonicalizers are what must be done to each key of an aggregation, none where
 // keys that differ in their bytes differ in their meaning too.
 func (c *Consumer) canonicalizers(agg *record.Agg, fields []record.Field) []func(key []byte) {
+	if agg.BySite && len(fields) == 0 {
+		return []func([]byte){func(key []byte) { clear(key) }}
+	}
 	if agg.BySite {
 		kinds := make([]record.Kind, len(fields))
 		for i, f := range fields {

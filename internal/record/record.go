@@ -223,10 +223,12 @@ type Agg struct {
 	Keys  []Field
 	// KeySize is the size of the map's key. Where BySite is set the map is a
 	// per-CPU array and the key is the uint32 index of the probe, less
-	// FirstProbe: every key then is a field of the probe's description.
+	// FirstProbe: every key then is a field of the probe's description. Without
+	// keys it may be an array of one, the count of all.
 	KeySize    int
 	BySite     bool
 	FirstProbe uint32
+	Sites      uint32 // size of the array
 	// StandIns, unless nil, says for each index of the array at which indexes
 	// the counts are that make up its own: where a probe is not armed but others
 	// that together fire as often.
