@@ -47,7 +47,7 @@ func (c *kcore) coreSymbols() (*Symbols, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSymbols(syms, table, []string{VMLinux}, c.source()), nil
+	return newSymbols(&Symbols{syms: syms, table: table, modules: []string{VMLinux}, source: c.source()}), nil
 }
 
 // readKallsyms finds the table by VMCOREINFO, which names its parts from Linux

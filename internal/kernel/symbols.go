@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -54,7 +55,8 @@ func (s Symbol) IsText() bool {
 // and, where several share one, as the kernel lists them.
 type Symbols struct {
 	syms    []symbol
-	table   *kallsyms         // has the names, or else the symbols do
+	table   *kallsyms         // has the names,
+	listed  string            // or else this, of which each ends its line or has a tab behind
 	modules []string          // by symbol.module; modules[0] is VMLinux
 	loaded  map[string]uint64 // where modules were when the symbols were read
 	source  string            // the file that they come from
@@ -69,14 +71,14 @@ type Symbols struct {
 	cold    func() map[string][]int // symbols that end so
 }
 
-// symbol is a Symbol in less space: there are some 200,000 of them.
+// symbol is a Symbol in less space, and without pointers, which the collector of
+// garbage would follow: there are some 200,000 of them.
 type symbol struct {
 	addr   uint64
-	name   string // a part of the text that was read
-	at     uint32 // instead of the name: where it is in the kernel's own table
-	token  byte   // that the table's name begins with
+	at     uint32 // where the name is, in the kernel's own table or in the text
 	module uint16
 	kind   byte
+	token  byte // that the table's name begins with
 }
 
 // loadSymbols takes the kernel's own table where that is all there is to take,
@@ -142,18 +144,22 @@ func parseSymbols(text []byte) (*Symbols, error) {
 	byName := map[string]uint16{}
 	hidden := true
 	last, lastModule := "", uint16(0)
-	all := unsafe.String(unsafe.SliceData(text), len(text))
+	if len(text) > math.MaxUint32 {
+		return nil, fmt.Errorf("%s has %d bytes", kallsymsPath, len(text))
+	}
+	whole := unsafe.String(unsafe.SliceData(text), len(text))
+	all := whole
 	for line := 1; len(all) > 0; line++ {
+		begin := len(whole) - len(all)
 		var cur string
 		cur, all, _ = strings.Cut(all, "\n")
 		addr, rest, ok := cutHex(cur)
 		if !ok || len(rest) < 4 || rest[0] != ' ' || rest[2] != ' ' {
 			return nil, fmt.Errorf("%s:%d: not a symbol: %.80q", kallsymsPath, line, cur)
 		}
-		sym := symbol{addr: addr, kind: rest[1], name: rest[3:]}
-		if i := strings.IndexByte(sym.name, '\t'); i >= 0 {
-			module := strings.Trim(sym.name[i+1:], "[]")
-			sym.name = sym.name[:i]
+		sym := symbol{addr: addr, kind: rest[1], at: uint32(begin + len(cur) - len(rest) + 3)}
+		if _, module, ok := strings.Cut(rest[3:], "\t"); ok {
+			module = strings.Trim(module, "[]")
 			if module != last {
 				n, known := byName[module]
 				if !known {
@@ -176,14 +182,14 @@ func parseSymbols(text []byte) (*Symbols, error) {
 	if len(syms) > 0 && hidden {
 		return nil, hiddenError()
 	}
-	return newSymbols(syms, nil, modules, kallsymsPath), nil
+	return newSymbols(&Symbols{syms: syms, listed: whole, modules: modules, source: kallsymsPath}), nil
 }
 
-// newSymbols puts symbols in order. Table is nil if they have their names.
-func newSymbols(syms []symbol, table *kallsyms, modules []string, source string) *Symbols {
-	s := &Symbols{syms: syms, table: table, modules: modules, source: source, loaded: map[string]uint64{}}
+// newSymbols puts symbols in order.
+func newSymbols(s *Symbols) *Symbols {
+	s.loaded = make(map[string]uint64)
 	s.index = sync.OnceValue(s.newIndex)
-	s.all = sync.OnceValue(func() []string { return table.allNames(s.syms) })
+	s.all = sync.OnceValue(func() []string { return s.table.allNames(s.syms) })
 	byAddr := func(a, b symbol) int { return cmp.Compare(a.addr, b.addr) }
 	if !slices.IsSortedFunc(s.syms, byAddr) {
 		slices.SortStableFunc(s.syms, byAddr)
@@ -217,8 +223,9 @@ func (s *Symbols) pick(names []string) map[string][]int {
 		return found
 	}
 	for i := range s.syms {
-		if same, ok := found[s.syms[i].name]; ok {
-			found[s.syms[i].name] = append(same, i)
+		name := s.name(i)
+		if same, ok := found[name]; ok {
+			found[name] = append(same, i)
 		}
 	}
 	return found
@@ -232,7 +239,7 @@ func (s *Symbols) ending(suffix string) map[string][]int {
 	}
 	found := make(map[string][]int)
 	for i := range s.syms {
-		if name := s.syms[i].name; strings.HasSuffix(name, suffix) {
+		if name := s.name(i); strings.HasSuffix(name, suffix) {
 			found[name] = append(found[name], i)
 		}
 	}
@@ -270,7 +277,9 @@ func (s *Symbols) name(i int) string {
 	if s.table != nil {
 		return s.table.name(s.syms[i].at)
 	}
-	return s.syms[i].name
+	name, _, _ := strings.Cut(s.listed[s.syms[i].at:], "\n")
+	name, _, _ = strings.Cut(name, "\t")
+	return name
 }
 
 // names returns what names symbols, for those who want most of the names.
@@ -330,7 +339,7 @@ func (s *Symbols) scan(text string, whole bool) iter.Seq[int] {
 	}
 	return func(yield func(int) bool) {
 		for i := range s.syms {
-			name := s.syms[i].name
+			name := s.name(i)
 			if (name == text || !whole && strings.HasPrefix(name, text)) && !yield(i) {
 				return
 			}
