@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,10 +30,11 @@ import (
 // tells: there nobody else jumps into the middle. Functions with indirect jumps
 // are left alone, but where those are known to lead out.
 func (l *Listing) Frequencies(kinds isa.Kind) isa.Frequencies {
-	c, ok := l.cuts(kinds)
+	c, ok := l.cuts()
 	if !ok {
 		return alone(len(l.Insts))
 	}
+	c = c.also(l.Insts, kinds)
 	pieces := l.pieces(c)
 	of := l.graph(pieces, c).Frequencies()
 	frequencies := isa.Frequencies{Class: make([]int, 0, len(l.Insts))}
@@ -67,9 +69,9 @@ type cuts struct {
 	leaders map[uint64]bool // where blocks begin
 }
 
-// cuts returns where control is not followed, ok false where that cannot be
+// findCuts returns where control is not followed, ok false where that cannot be
 // known.
-func (l *Listing) cuts(kinds isa.Kind) (c cuts, ok bool) {
+func (l *Listing) findCuts() (c cuts, ok bool) {
 	if l.Rest != nil || !l.isTraceable() {
 		return cuts{}, false
 	}
@@ -89,7 +91,7 @@ func (l *Listing) cuts(kinds isa.Kind) (c cuts, ok bool) {
 		c.leaders[b.Insts[0].Addr] = true
 	}
 	for _, in := range l.Insts {
-		if in.Kind&(cutting|kinds) != 0 || l.reasons.rewritten(in.Addr) {
+		if in.Kind&cutting != 0 || l.reasons.rewritten(in.Addr) {
 			c.behind[in.End()] = true
 		}
 	}
@@ -100,6 +102,17 @@ func (l *Listing) cuts(kinds isa.Kind) (c cuts, ok bool) {
 		c.behind[l.Insts[i].End()] = true
 	}
 	return c, true
+}
+
+// also returns the cuts and those behind instructions of any of some kinds.
+func (c cuts) also(insts []isa.Inst, kinds isa.Kind) cuts {
+	c.behind = maps.Clone(c.behind)
+	for _, in := range insts {
+		if in.Kind&kinds != 0 {
+			c.behind[in.End()] = true
+		}
+	}
+	return c
 }
 
 // at reports whether control may come to an address from elsewhere than the

@@ -28,6 +28,7 @@ type Listing struct {
 	arch        *isa.Arch
 	reasons     reasons
 	isTraceable func() bool
+	cuts        func() (cuts, bool)
 	overruns    bool // see kernelOverruns
 }
 
@@ -53,6 +54,7 @@ func (k *Kernel) listing(arch *isa.Arch, f Function) (*Listing, error) {
 		k.undoTracer(arch, f, text)
 		l := &Listing{Function: f, arch: arch, reasons: k.reasons(f)}
 		l.isTraceable = sync.OnceValue(l.findTraceable)
+		l.cuts = sync.OnceValues(l.findCuts)
 		l.Insts, l.Rest = decode(arch, f, text)
 		if len(l.Insts) == 0 {
 			return nil, cmp.Or(l.Rest, errors.New("there are none"))

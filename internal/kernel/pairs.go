@@ -1,8 +1,8 @@
 package kernel
 
 import (
-	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 	"sort"
 )
@@ -35,10 +35,31 @@ const exceptionEntrySize = 12
 type codePairs struct{ byCode, byTarget []codePair }
 
 func newCodePairs(all []codePair) *codePairs {
-	p := &codePairs{all, slices.Clone(all)}
-	slices.SortFunc(p.byCode, func(a, b codePair) int { return cmp.Compare(a.code, b.code) })
-	slices.SortFunc(p.byTarget, func(a, b codePair) int { return cmp.Compare(a.target, b.target) })
-	return p
+	return &codePairs{
+		byCode:   sortedBy(all, func(p codePair) uint64 { return p.code }),
+		byTarget: sortedBy(all, func(p codePair) uint64 { return p.target }),
+	}
+}
+
+// sortedBy returns entries by one of their addresses. Those of a table are not
+// much further from one another than 4 GB: an address and an index fit into one
+// number, and numbers are sorted several times as fast as anything else.
+func sortedBy(all []codePair, of func(codePair) uint64) []codePair {
+	const indexBits = 24 // maxTable has fewer entries
+	least := uint64(math.MaxUint64)
+	for _, p := range all {
+		least = min(least, of(p))
+	}
+	keys := make([]uint64, len(all))
+	for i, p := range all {
+		keys[i] = (of(p)-least)<<indexBits | uint64(i)
+	}
+	slices.Sort(keys)
+	sorted := make([]codePair, len(all))
+	for i, key := range keys {
+		sorted[i] = all[key&(1<<indexBits-1)]
+	}
+	return sorted
 }
 
 // from returns the entries of places from begin up to end.

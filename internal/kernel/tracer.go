@@ -83,7 +83,7 @@ func (l *Listing) Body(i int) (addr uint64, ok bool) {
 	if l.Unprobeable(nop+1) != "" || l.reasons.kernel.redirected()[l.Function.Name] {
 		return 0, false
 	}
-	c, ok := l.cuts(0)
+	c, ok := l.cuts()
 	return addr, ok && !c.at(addr)
 }
 

@@ -86,11 +86,7 @@ func (p *Provider) counted(members []member, counting *provider.Counting) ([]*cr
 		if n < 0 {
 			n = len(members)
 		}
-		f, err := p.kernel.FunctionAt(base)
-		if err != nil {
-			return nil, err
-		}
-		listing, err := p.kernel.Listing(p.arch, f)
+		listing, err := p.listingAt(base)
 		if err != nil {
 			return nil, err
 		}

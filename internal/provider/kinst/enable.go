@@ -24,6 +24,7 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 	// Functions are read before there are probes in them.
 	plans := p.plans(enablings)
 	crews, err := p.crews(plans)
+	p.forget()
 	if err != nil {
 		return nil, err
 	}

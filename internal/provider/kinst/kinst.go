@@ -25,6 +25,7 @@ type Provider struct {
 	debug    *provider.Context          // of breakpoints
 	probes   map[uint64]*provider.Probe // by address
 	atTracer int                        // how many of them are at the function tracer's nop
+	listings listings
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -39,7 +40,48 @@ func New(k *kernel.Kernel, arch *isa.Arch, open func() (*arm.Session, error)) *P
 		contexts: make(map[int]*provider.Context),
 		debug:    &provider.Context{Hook: provider.HookPerfEvent, Lookup: provider.LookupIP, Counter: provider.CountBreakpoints},
 		probes:   make(map[uint64]*provider.Probe),
+		listings: listings{of: make(map[uint64]*kernel.Listing)},
 	}
+}
+
+// listings are those that Match has read and Enable asks for again.
+type listings struct {
+	of    map[uint64]*kernel.Listing // by the function's address
+	insts int                        // of all together
+}
+
+// mostKept bounds the instructions of the listings that are kept, to some 10 MB.
+const mostKept = 100_000
+
+// listing returns the instructions of a function.
+func (p *Provider) listing(f kernel.Function) (*kernel.Listing, error) {
+	if l := p.listings.of[f.Addr]; l != nil && l.Function.Name == f.Name {
+		return l, nil
+	}
+	l, err := p.kernel.Listing(p.arch, f)
+	if err == nil && p.listings.of[f.Addr] == nil && p.listings.insts+len(l.Insts) <= mostKept {
+		p.listings.of[f.Addr] = l
+		p.listings.insts += len(l.Insts)
+	}
+	return l, err
+}
+
+// listingAt returns the instructions of the function at an address.
+func (p *Provider) listingAt(addr uint64) (*kernel.Listing, error) {
+	if l := p.listings.of[addr]; l != nil {
+		return l, nil
+	}
+	f, err := p.kernel.FunctionAt(addr)
+	if err != nil {
+		return nil, err
+	}
+	return p.kernel.Listing(p.arch, f)
+}
+
+// forget lets go of all listings.
+func (p *Provider) forget() {
+	clear(p.listings.of)
+	p.listings.insts = 0
 }
 
 // Name returns "kinst".

@@ -34,7 +34,7 @@ func (m *matcher) bounded() error {
 
 // all takes every instruction of a function that can be probed.
 func (m *matcher) all(f kernel.Function) error {
-	listing, err := m.provider.kernel.Listing(m.provider.arch, f)
+	listing, err := m.provider.listing(f)
 	if err != nil {
 		return m.skip(f, err)
 	}
@@ -54,7 +54,7 @@ func (m *matcher) all(f kernel.Function) error {
 
 // one takes the instruction at an offset.
 func (m *matcher) one(f kernel.Function, offset uint64) error {
-	listing, err := m.provider.kernel.Listing(m.provider.arch, f)
+	listing, err := m.provider.listing(f)
 	if err != nil {
 		return m.skip(f, err)
 	}
