@@ -8,12 +8,16 @@ import (
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
+	"kinst/internal/codegen"
 	"kinst/internal/kernel"
 )
 
 // allowed explains an error that comes of missing privileges: doing is what was
 // refused, which takes BPF programs.
 func allowed(doing string, err error) error {
+	if errors.Is(err, codegen.ErrWrites) {
+		return explained(err, unix.CAP_SYS_ADMIN)
+	}
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}

@@ -187,7 +187,7 @@ func (l *Loaded) loadProgram(spec *ebpf.ProgramSpec) (*ebpf.Program, error) {
 		prog, err = ebpf.NewProgram(spec)
 	}
 	if err != nil && refusesWrites(err) {
-		return nil, errors.New("copyout() and copyoutstr() are not possible: this kernel is locked down, and does not let BPF programs write to the memory of processes; boot it with lockdown=none")
+		return nil, ErrWrites
 	}
 	if err != nil {
 		return nil, fmt.Errorf("loading the program %s of %d instructions into the kernel: %w", spec.Name, len(spec.Instructions), err)
@@ -195,8 +195,13 @@ func (l *Loaded) loadProgram(spec *ebpf.ProgramSpec) (*ebpf.Program, error) {
 	return prog, nil
 }
 
+// ErrWrites is that the kernel does not let this process's programs write to
+// the memory of processes.
+var ErrWrites = errors.New("copyout() and copyoutstr() are not possible: the kernel does not let BPF programs of this process write to the memory of processes")
+
 // refusesWrites reports whether the verifier refused a program for its writing
-// to a process, as it does where the kernel is locked down.
+// to a process, as it does where the kernel is locked down or CAP_SYS_ADMIN is
+// missing.
 func refusesWrites(err error) bool {
 	var v *ebpf.VerifierError
 	return errors.As(err, &v) && slices.ContainsFunc(v.Log, func(line string) bool {
