@@ -29,7 +29,7 @@ func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec, most int) (
 	}
 	d := provider.Desc{Provider: spec.Provider, Module: spec.Module, Function: spec.Function, Name: spec.Name, Most: most}
 	var found []*provider.Probe
-	reason := new(provider.NoMatchError)
+	var reason *provider.NoMatchError
 	if d.Provider == "" {
 		d.Provider = soleProvider(spec)
 	}
@@ -38,10 +38,13 @@ func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec, most int) (
 		if err != nil {
 			return nil, err
 		}
-		if why != nil {
+		if why != nil && (reason == nil || d.Provider != "") {
 			reason = why
 		}
 		found = append(found, probes...)
+	}
+	if found == nil && reason == nil {
+		return nil, s.noMatch(spec)
 	}
 	if found == nil {
 		return nil, reason
@@ -50,7 +53,8 @@ func (s *Session) match(ctx context.Context, spec *syntax.ProbeSpec, most int) (
 }
 
 // matchIn returns the probes of a provider that a description means. If it means
-// none although it names the provider, why says the reason.
+// none although it names the provider, or if there is no knowing, why says the
+// reason.
 func (s *Session) matchIn(ctx context.Context, p provider.Provider, d provider.Desc) (found []*provider.Probe, why *provider.NoMatchError, err error) {
 	named := d.Provider == p.Name() || provider.Matches(p.Name(), d.Provider)
 	if !named && !provider.Matches(d.Provider, p.Name()) {
@@ -71,12 +75,42 @@ func (s *Session) matchIn(ctx context.Context, p provider.Provider, d provider.D
 	case err != nil && named:
 		return nil, nil, err
 	case err != nil:
-		s.opts.Note(fmt.Sprintf("the probes of the provider %s are left out: %v", p.Name(), err))
+		none = &provider.NoMatchError{Why: fmt.Sprintf("the probes of the provider %s are left out: %v", p.Name(), err)}
+		s.opts.Note(none.Why)
 	}
 	for _, probe := range found {
 		s.enter(probe, p)
 	}
 	return found, none, nil
+}
+
+// noMatch says why a description matches no probe where no provider does.
+func (s *Session) noMatch(spec *syntax.ProbeSpec) error {
+	for _, field := range []struct{ is, text string }{{"module", spec.Module}, {"function", spec.Function}} {
+		if spec.Provider == "" && s.meansProvider(field.text) {
+			return provider.NoMatch("its fields are counted from the right, and so %s is the name of its %s; one with a provider has three colons", field.text, field.is)
+		}
+	}
+	_, isOffset, err := provider.ParseOffset(spec.Name)
+	switch {
+	case err == nil && isOffset && provider.Matches(spec.Provider, "kinst"):
+		return provider.NoMatch("probes of kinst are made on demand: name the provider in full, as in kinst::vfs_read:0")
+	case spec.Provider != "" && !s.meansProvider(spec.Provider):
+		return provider.NoMatch("there is no provider %s; there are %s, pidPID and NAMEPID, as kinst(1) describes them", spec.Provider, strings.Join(s.plainProviders(), ", "))
+	}
+	return provider.NoMatch("no provider has such probes; -l lists those that are there, and those of kinst and pid are made on demand, where the provider is named in full, as in kinst::vfs_read:")
+}
+
+// meansProvider reports whether a field that is not empty means a provider.
+func (s *Session) meansProvider(field string) bool {
+	return field != "" && slices.ContainsFunc(s.providers, func(p provider.Provider) bool {
+		return provider.Matches(field, p.Name()) || provider.Matches(p.Name(), field)
+	})
+}
+
+// plainProviders returns the names of the providers that have one name.
+func (s *Session) plainProviders() []string {
+	return slices.DeleteFunc(s.Providers(), provider.IsGlob)
 }
 
 // soleProvider returns the provider of the probes that a name alone can mean
