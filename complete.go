@@ -23,7 +23,7 @@ func (s *Session) Providers() []string {
 // those of their probes.
 func (s *Session) Modules(providerName string) []string {
 	if !onDemand(providerName) {
-		return s.fields(context.Background(), provider.Desc{Provider: providerName}, func(d provider.Desc) string { return d.Module })
+		return s.fields(context.Background(), provider.Desc{Provider: providerName, Name: everywhere(providerName)}, func(d provider.Desc) string { return d.Module })
 	}
 	names := []string{kernel.VMLinux}
 	modules, err := s.kernel.Modules()
@@ -40,7 +40,8 @@ func (s *Session) Modules(providerName string) []string {
 // with prefix and in which a provider may have probes.
 func (s *Session) Functions(ctx context.Context, providerName, module, prefix string) []string {
 	if !onDemand(providerName) {
-		return s.fields(ctx, provider.Desc{Provider: providerName, Module: module}, func(d provider.Desc) string { return d.Function })
+		d := provider.Desc{Provider: providerName, Module: module, Function: prefix + "*", Name: everywhere(providerName)}
+		return s.fields(ctx, d, func(d provider.Desc) string { return d.Function })
 	}
 	functions, err := s.kernel.Functions(module, prefix+"*")
 	if err != nil {
@@ -64,6 +65,15 @@ func (s *Session) Names(ctx context.Context, providerName, module, function stri
 	return s.fields(ctx, provider.Desc{Provider: providerName, Module: module, Function: function}, func(d provider.Desc) string { return d.Name })
 }
 
+// everywhere returns the name of a probe that each function of a provider has, or
+// "" for any: those of processes have too many to be looked through.
+func everywhere(providerName string) string {
+	if provider.Matches("pid[0-9]*", providerName) {
+		return "entry"
+	}
+	return ""
+}
+
 // onDemand reports whether a provider makes the probes of a function when it is
 // named.
 func onDemand(providerName string) bool { return providerName == "kinst" || providerName == "fbt" }
@@ -74,7 +84,7 @@ func (s *Session) fields(ctx context.Context, d provider.Desc, field func(provid
 	var texts []string
 	seen := make(map[string]bool)
 	for _, p := range s.providers {
-		if p.Name() != d.Provider && !provider.Matches(d.Provider, p.Name()) {
+		if !provider.Matches(p.Name(), d.Provider) && !provider.Matches(d.Provider, p.Name()) {
 			continue
 		}
 		probes, _, err := p.Match(ctx, d)

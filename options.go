@@ -255,6 +255,18 @@ func OptionNames() []string {
 	return names
 }
 
+// OptionValues returns the values of an option that has some to choose from.
+func OptionValues(name string) []string {
+	o, err := findOption(name)
+	if err != nil {
+		return nil
+	}
+	if _, isSwitch := o.value(new(Settings)).(*bool); isSwitch {
+		return []string{"on", "off"}
+	}
+	return slices.Clone(o.words)
+}
+
 // dynamicNames returns the names of the options that setopt() can change.
 func dynamicNames() []string {
 	var names []string
