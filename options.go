@@ -420,7 +420,10 @@ func parseNumber(text string, isSize bool) (int64, error) {
 		}
 	}
 	n, err := strconv.ParseInt(digits, 0, 64)
-	if err != nil || n < 0 || n > math.MaxInt64>>shift {
+	if n > math.MaxInt64>>shift || n > 0 && errors.Is(err, strconv.ErrRange) {
+		return 0, fmt.Errorf("%s is too large", text)
+	}
+	if err != nil || n < 0 {
 		kind := "a number"
 		if isSize {
 			kind = "a size, a number that may end in k, m, g or t"
@@ -449,10 +452,12 @@ func parseRate(text string) (time.Duration, error) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	unit, known := rateUnits[suffix]
 	switch {
-	case err != nil || n < 0:
+	case !known && suffix != "hz" || n < 0 || err != nil && !errors.Is(err, strconv.ErrRange):
 	case suffix == "hz":
 		return time.Second / time.Duration(max(n, 1)), nil
-	case known && n <= math.MaxInt64/int64(unit):
+	case n > math.MaxInt64/int64(unit) || err != nil:
+		return 0, fmt.Errorf("%s is too long; the longest is %d days", text, math.MaxInt64/(24*time.Hour))
+	default:
 		return time.Duration(n) * unit, nil
 	}
 	return 0, fmt.Errorf("%q is not a rate, such as 10hz or 100ms", text)
