@@ -26,7 +26,7 @@ func (s *Session) preprocess(src Source) (string, error) {
 		}
 	}
 	cmd := exec.Command(s.settings.Cpppath, s.cppArgs()...)
-	cmd.Stdin = strings.NewReader(text)
+	cmd.Stdin = strings.NewReader(lineMarker(src.Name) + text)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	var exit *exec.ExitError
@@ -39,6 +39,16 @@ func (s *Session) preprocess(src Source) (string, error) {
 		return "", fmt.Errorf("failed to compile script %s: failed to run the preprocessor: %w", src.Name, err)
 	}
 	return string(out), nil
+}
+
+// lineMarker tells the preprocessor the name of the script, for its own messages
+// and for __FILE__. Names that it would have to be told in C's escapes are left
+// out.
+func lineMarker(name string) string {
+	if name == "-" || strings.ContainsAny(name, "\"\\\n") {
+		return ""
+	}
+	return fmt.Sprintf("# 1 \"%s\"\n", name)
 }
 
 // cppArgs are the preprocessor's arguments. The C that -X asks for is chosen by
@@ -63,7 +73,7 @@ func (s *Session) cppArgs() []string {
 // places of errors.
 func (s *Session) included(src Source, name string) *syntax.Source {
 	file := &syntax.Source{Name: name}
-	if name == stdin {
+	if name == stdin || name == src.Name {
 		file.Name, file.Text = src.Name, src.Text
 	} else if text, err := os.ReadFile(name); err == nil {
 		file.Text = string(text)
