@@ -23,7 +23,8 @@ func (t *tracer) listArguments(cmd *cobra.Command) error {
 }
 
 // listProbes prints the probes that the sources name as dtrace -l does. Under
-// dtrace's own name, descriptions without probes do not change the exit status.
+// dtrace's own name and with -Z, descriptions without probes do not change the
+// exit status.
 func (t *tracer) listProbes(ctx context.Context, out io.Writer) error {
 	probes, unmatched, err := t.session.List(ctx, t.sources...)
 	if errors.Is(err, context.Canceled) {
@@ -46,7 +47,7 @@ func (t *tracer) listProbes(ctx context.Context, out io.Writer) error {
 	for _, err := range unmatched {
 		t.warn(err.Error())
 	}
-	if len(unmatched) > 0 && t.name != dtraceName {
+	if len(unmatched) > 0 && t.name != dtraceName && !t.session.Settings().Zdefs {
 		return exitError(exitFatal)
 	}
 	return nil

@@ -110,6 +110,9 @@ func (t *tracer) run(cmd *cobra.Command) error {
 		if cmd.Flags().NFlag() == 0 && t.name != dtraceName {
 			return fmt.Errorf("there is no command %q, and no probes are specified: name some with -n, -s, -f, -m, -P or -i", t.args[1])
 		}
+		if _, err := t.settings(); err != nil {
+			return err // as of -x that has taken the flag behind it for its option
+		}
 		return errors.New("no probes specified: name some with -n, -s, -f, -m, -P or -i")
 	}
 	return t.open(cmd)
