@@ -64,14 +64,18 @@ func (s *Session) matchIn(ctx context.Context, p provider.Provider, d provider.D
 	for _, n := range notes {
 		s.opts.Note(n)
 	}
+	switch {
+	case errors.Is(err, unix.EACCES): // to a file of tracefs, which root alone may read
+		err = explained(err, unix.CAP_DAC_OVERRIDE)
+	case errors.Is(err, fs.ErrPermission):
+		err = explained(err, unix.CAP_SYS_ADMIN)
+	}
 	var none *provider.NoMatchError
 	switch {
 	case errors.As(err, &none):
 		if !named || none.Why == "" {
 			none = nil
 		}
-	case err != nil && named && errors.Is(err, fs.ErrPermission):
-		return nil, nil, explained(err, unix.CAP_SYS_ADMIN)
 	case err != nil && named:
 		return nil, nil, err
 	case err != nil:
