@@ -128,6 +128,9 @@ func checkTopics(root *cobra.Command) {
 				return nil
 			}
 			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+			for _, shell := range c.Commands() {
+				shell.Args = noArguments
+			}
 		}
 	}
 }
