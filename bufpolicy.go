@@ -32,6 +32,16 @@ func newPolicy(set *Settings, print func(cpu int, data []byte) error) *policy {
 	return p
 }
 
+// kernelBufsize returns the size of the kernel's buffer of a CPU. It cannot
+// overwrite records, and so the last ones, which "ring" is to keep, must not find
+// it full: it has its usual size at least, if that may be lowered.
+func kernelBufsize(set *Settings) int64 {
+	if set.Bufpolicy == "ring" && set.Bufresize != "manual" {
+		return max(set.Bufsize, NewSettings().Bufsize)
+	}
+	return set.Bufsize
+}
+
 // add takes a record of the program.
 func (p *policy) add(cpu int, data []byte) error {
 	switch {

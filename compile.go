@@ -319,7 +319,7 @@ func (s *Session) codegenOptions() codegen.Options {
 		Arch:       s.arch,
 		Strsize:    int(set.Strsize),
 		ID:         func(p *provider.Probe) uint32 { return uint32(s.known[p].id) },
-		Bufsize:    int(set.Bufsize),
+		Bufsize:    int(kernelBufsize(set)),
 		Aggsize:    int(set.Aggsize),
 		Dynvarsize: int(set.Dynvarsize),
 		Nspec:      int(set.Nspec),

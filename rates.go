@@ -66,6 +66,9 @@ func (s *Session) resize() func(codegen.Buffer, int) {
 		codegen.Records: &set.Bufsize, codegen.Aggregations: &set.Aggsize, codegen.Variables: &set.Dynvarsize,
 	}
 	return func(b codegen.Buffer, size int) {
+		if int64(size) >= *options[b] {
+			return // of a buffer that was larger than its option says
+		}
 		*options[b] = int64(size)
 		if !set.Quietresize {
 			s.opts.Warn(fmt.Sprintf("%s lowered to %s", bufferNames[b], sizeText(size)))
