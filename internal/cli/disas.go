@@ -49,7 +49,7 @@ be probed is marked with an exclamation mark and says why.`,
 			}
 			for _, arg := range args {
 				if err := d.list(arg); err != nil {
-					return err
+					return errors.Join(err, d.out.Flush())
 				}
 			}
 			return d.out.Flush()
