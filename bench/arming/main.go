@@ -8,6 +8,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -61,7 +63,7 @@ type job struct {
 }
 
 var jobs = []job{
-	{"vfs_read", 1}, {"do_sys_openat2", 0}, {"vfs_read", 0}, {"vfs_[g-m]*", 0}, {"copy_process", 0},
+	{"vfs_read", 1}, {"do_sys_openat2", 0}, {"vfs_read", 0}, {"vfs_[g-l]*", 0}, {"copy_process", 0},
 }
 
 // measure prints a table for each job.
@@ -85,6 +87,9 @@ func measure() (within bool, err error) {
 	if *only != "" {
 		jobs = []job{{*only, 0}}
 	}
+	if err := writeScript(); err != nil {
+		return false, err
+	}
 	for _, job := range jobs {
 		sites, err := guest.Sites(k, job.functions)
 		if err != nil {
@@ -107,10 +112,23 @@ func measure() (within bool, err error) {
 
 // A result is how long the parts of a run took.
 type result struct {
-	starting time.Duration // of a run that arms nothing
-	arming   time.Duration // until all is armed, starting included
-	total    time.Duration
-	stopped  string // why it did not come to its end
+	starting  time.Duration // of a run that arms nothing
+	arming    time.Duration // until all is armed, starting included
+	disarming time.Duration // from there to the end, but for the pause
+	stopped   string        // why it did not come to its end
+}
+
+func (r result) total() time.Duration { return r.arming + r.disarming }
+
+// pause is how long all is armed before it is taken out: longer than the kernel
+// takes to replace breakpoints by jumps, which it begins once they are in.
+const pause = 3 * time.Second
+
+// A way is one to arm sites and take them out again.
+type way struct {
+	name   string
+	run    func() (result, error)
+	rounds int // how often it is measured; those beyond the first half after all other ways
 }
 
 // compare measures every way on the same sites. Whole says that they are all
@@ -120,31 +138,58 @@ func compare(k *kernel.Kernel, s *arm.Session, functions string, sites []arm.Sit
 	if !whole {
 		description += fmt.Sprint(sites[0].Offset)
 	}
-	ways := []struct {
-		name string
-		run  func() (result, error)
-	}{
-		{"cat", func() (result, error) { return floor(k, sites) }},
-		{"internal/arm", func() (result, error) { return armed(s, sites) }},
-		{"kinst", func() (result, error) { return runKinst(description, "sites=all", "@ = count();") }},
+	ways := []way{
+		{"cat", func() (result, error) { return floor(k, sites) }, 1},
+		{"internal/arm", func() (result, error) { return armed(s, sites) }, 1},
+		{"kinst", func() (result, error) { return runKinst(description, "sites=all", "@ = count();") }, 3},
 		{"kinst, counting", func() (result, error) {
 			return runKinst(description, "sites=blocks", "@[probename] = count();")
-		}},
-		{"bpftrace", func() (result, error) { return runBpftrace(sites) }},
-		{"perf kprobes", func() (result, error) { return perfKprobes(sites) }},
+		}, 7},
+		{"bpftrace", func() (result, error) { return runBpftrace(sites) }, 1},
+		{"perf kprobes", func() (result, error) { return perfKprobes(sites) }, 1},
 	}
-	results := make(map[string]result)
+	results, err := measured(ways)
+	if err != nil {
+		return false, fmt.Errorf("%d sites: %w", len(sites), err)
+	}
 	for _, way := range ways {
-		r, err := way.run()
-		if err != nil {
-			return false, fmt.Errorf("%s, %d sites: %w", way.name, len(sites), err)
-		}
+		r := results[way.name]
 		fmt.Printf("%6d  %-15s %9s %9s %9s %9s %s\n", len(sites), way.name,
-			seconds(r.starting), seconds(r.arming), seconds(r.total-r.arming), seconds(r.total), r.stopped)
-		results[way.name] = r
+			seconds(r.starting), seconds(r.arming), seconds(r.disarming), seconds(r.total()), r.stopped)
 	}
 	ofFloor, err := overFloor(k, s, sites)
 	return judge(len(sites), results, ofFloor), err
+}
+
+// measured returns each way's median run.
+func measured(ways []way) (map[string]result, error) {
+	runs := make(map[string][]result)
+	measure := func(w way, rounds int) error {
+		for range rounds {
+			r, err := w.run()
+			if err != nil {
+				return fmt.Errorf("%s: %w", w.name, err)
+			}
+			runs[w.name] = append(runs[w.name], r)
+		}
+		return nil
+	}
+	for _, w := range ways {
+		if err := measure(w, (w.rounds+1)/2); err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range ways {
+		if err := measure(w, w.rounds/2); err != nil {
+			return nil, err
+		}
+	}
+	medians := make(map[string]result)
+	for name, all := range runs {
+		slices.SortFunc(all, func(a, b result) int { return cmp.Compare(a.total(), b.total()) })
+		medians[name] = all[len(all)/2]
+	}
+	return medians, nil
 }
 
 // overFloor is how many times the floor arming takes, in the median of a few
@@ -170,8 +215,8 @@ func overFloor(k *kernel.Kernel, s *arm.Session, sites []arm.Site) (float64, err
 // are compared with what kinst does by itself when it is to do what they do:
 // count how often each instruction is executed.
 func judge(sites int, results map[string]result, ofFloor float64) bool {
-	extra := (results["kinst"].total - results["kinst"].starting) * 200 / time.Duration(sites)
-	ratio := func(peer, of string) float64 { return results[peer].total.Seconds() / results[of].total.Seconds() }
+	extra := (results["kinst"].total() - results["kinst"].starting) * 200 / time.Duration(sites)
+	ratio := func(peer, of string) float64 { return results[peer].total().Seconds() / results[of].total().Seconds() }
 	for _, way := range []string{"kinst", "kinst, counting"} {
 		fmt.Printf("%6d  %s takes %.1f times less than bpftrace, %.1f times less than perf kprobes\n",
 			sites, way, ratio("bpftrace", way), ratio("perf kprobes", way))
@@ -188,32 +233,57 @@ func judge(sites int, results map[string]result, ofFloor float64) bool {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
-// markFile is a file that a command makes when it is run.
-const markFile = "/tmp/mark"
+// The script that tracers run once all is armed, and the files that it touches
+// then, and when the pause is over.
+const (
+	script      = "/tmp/pause.sh"
+	armedMark   = "/tmp/armed"
+	resumedMark = "/tmp/resumed"
+)
 
-// timed runs a tracer that runs touch on markFile once all is armed, and stops it
-// if that takes longer than the bound.
+func writeScript() error {
+	text := fmt.Sprintf("/bin/touch %s\n/bin/sleep %.0f\n/bin/touch %s\n", armedMark, pause.Seconds(), resumedMark)
+	return os.WriteFile(script, []byte(text), 0o644)
+}
+
+// timed runs a tracer that runs the script, and stops it if that takes longer
+// than the bound to begin.
 func timed(name string, args ...string) (result, error) {
-	os.Remove(markFile)
+	os.Remove(armedMark)
+	os.Remove(resumedMark)
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), "BPFTRACE_MAX_PROBES=10000", "BPFTRACE_MAX_BPF_PROGS=10000")
 	var r result
 	start := time.Now()
-	stop := time.AfterFunc(*bound, func() { cmd.Process.Kill() })
+	stop := time.AfterFunc(*bound, func() {
+		if _, err := os.Stat(armedMark); err != nil {
+			r.stopped = fmt.Sprintf("killed after %v", *bound)
+			cmd.Process.Kill()
+		}
+	})
 	out, err := cmd.CombinedOutput()
-	r.total = time.Since(start)
-	if !stop.Stop() {
-		r.stopped = fmt.Sprintf("killed after %v", *bound)
+	end := time.Now()
+	stop.Stop()
+	if r.stopped != "" {
 		r.arming = *bound
+		r.disarming = end.Sub(start) - *bound
 		return r, nil
 	}
 	if err != nil {
 		return r, fmt.Errorf("%w: %.300s", err, out)
 	}
-	var st unix.Stat_t
-	if err := unix.Stat(markFile, &st); err != nil {
+	armed, err1 := touched(armedMark)
+	resumed, err2 := touched(resumedMark)
+	if err := errors.Join(err1, err2); err != nil {
 		return r, fmt.Errorf("it did not run the command: %w: %.300s", err, out)
 	}
-	r.arming = time.Unix(st.Mtim.Unix()).Sub(start)
+	r.arming, r.disarming = armed.Sub(start), end.Sub(resumed)
 	return r, nil
+}
+
+// touched returns when a file was made.
+func touched(file string) (time.Time, error) {
+	var st unix.Stat_t
+	err := unix.Stat(file, &st)
+	return time.Unix(st.Mtim.Unix()), err
 }

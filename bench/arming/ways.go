@@ -27,8 +27,10 @@ func floor(k *kernel.Kernel, sites []arm.Site) (result, error) {
 		return r, err
 	}
 	r.arming = time.Since(start)
+	time.Sleep(pause)
+	start = time.Now()
 	err = guest.Append("-:floor/e\n")
-	r.total = time.Since(start)
+	r.disarming = time.Since(start)
 	return r, err
 }
 
@@ -49,8 +51,10 @@ func armed(s *arm.Session, sites []arm.Site) (result, error) {
 		return r, err
 	}
 	r.arming = time.Since(start)
+	time.Sleep(pause)
+	start = time.Now()
 	err = g.Disarm()
-	r.total = time.Since(start)
+	r.disarming = time.Since(start)
 	return r, err
 }
 
@@ -63,15 +67,14 @@ func empty() (*ebpf.Program, error) {
 }
 
 // runKinst runs the command on what a description names, with an option and an
-// action: with sites=blocks and
-// counts per probe it arms one site of each run of instructions, and tells how
-// often each is executed all the same.
+// action: with sites=blocks and counts per probe it arms only what it needs to
+// tell how often each instruction is executed.
 func runKinst(description, option, action string) (result, error) {
-	starting, err := timed(guestKinst, "-q", "-n", "BEGIN {}", "-c", "/bin/touch "+markFile)
+	starting, err := timed(guestKinst, "-q", "-n", "BEGIN {}", "-c", "/bin/sh "+script)
 	if err != nil {
 		return result{}, err
 	}
-	r, err := timed(guestKinst, "-q", "-x", option, "-n", description+" {"+action+"}", "-c", "/bin/touch "+markFile)
+	r, err := timed(guestKinst, "-q", "-x", option, "-n", description+" {"+action+"}", "-c", "/bin/sh "+script)
 	r.starting = starting.arming
 	return r, err
 }
@@ -81,12 +84,12 @@ func runBpftrace(sites []arm.Site) (result, error) {
 	for _, site := range sites {
 		points = append(points, fmt.Sprintf("kprobe:%s+%d", site.Symbol, site.Offset))
 	}
-	starting, err := timed(guestBpftrace, "-c", "/bin/touch "+markFile, "-e", "BEGIN {}")
+	starting, err := timed(guestBpftrace, "-c", "/bin/sh "+script, "-e", "BEGIN {}")
 	if err != nil {
 		return result{}, err
 	}
 	// It would look for the boundaries of instructions in a vmlinux file.
-	r, err := timed(guestBpftrace, "--unsafe", "-c", "/bin/touch "+markFile, "-e", strings.Join(points, ",")+" {@ = count();}")
+	r, err := timed(guestBpftrace, "--unsafe", "-c", "/bin/sh "+script, "-e", strings.Join(points, ",")+" {@ = count();}")
 	r.starting = starting.arming
 	return r, err
 }
@@ -113,11 +116,13 @@ func perfKprobes(sites []arm.Site) (result, error) {
 		links = append(links, l)
 	}
 	r.arming = time.Since(start)
+	time.Sleep(pause)
+	start = time.Now()
 	for _, l := range links {
 		if err := l.Close(); err != nil {
 			return r, err
 		}
 	}
-	r.total = time.Since(start)
+	r.disarming = time.Since(start)
 	return r, nil
 }
