@@ -80,6 +80,7 @@ var amd64Kinds = []struct {
 	{amd64.ReadsMemory, ReadsMemory},
 	{amd64.WritesMemory, WritesMemory},
 	{amd64.Privileged, Privileged},
+	{amd64.Waits, Waits},
 }
 
 func amd64Kind(c amd64.Class) Kind {

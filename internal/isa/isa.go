@@ -29,6 +29,7 @@ const (
 	ReadsMemory                        // by its operand; the stack traffic of push, pop, call and ret does not count
 	WritesMemory                       // likewise
 	Privileged                         // faults in user mode
+	Waits                              // may take long: hlt, mwait, the entry to a virtual machine
 )
 
 var kindNames = []struct {
@@ -39,6 +40,7 @@ var kindNames = []struct {
 	{Return, "return"}, {Trap, "trap"}, {Nop, "nop"}, {LandingPad, "landing-pad"},
 	{EnablesInterrupts, "enables-interrupts"}, {RepeatedString, "repeated-string"},
 	{ReadsMemory, "reads-memory"}, {WritesMemory, "writes-memory"}, {Privileged, "privileged"},
+	{Waits, "waits"},
 }
 
 // Is says whether the set holds all of kinds.

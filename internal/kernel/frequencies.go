@@ -19,8 +19,8 @@ import (
 //     go on elsewhere;
 //   - what the kernel rewrites while it runs: jump labels, static calls and,
 //     where somebody makes a function be left there, the function tracer's site;
-//   - instructions that may turn interrupts on, where the thread may stay for
-//     long, and loops, for the same reason;
+//   - instructions that may turn interrupts on or wait, where the thread may stay
+//     for long, and loops, for the same reason;
 //   - instructions of any of the kinds.
 //
 // Control may come from elsewhere to where such a place may go on to, and to
@@ -121,7 +121,7 @@ func (c cuts) at(addr uint64) bool { return c.entries[addr] || c.leaders[addr] |
 
 // cutting are the kinds of instructions behind which control is not followed,
 // whatever is counted.
-const cutting = isa.Call | isa.Return | isa.Trap | isa.EnablesInterrupts
+const cutting = isa.Call | isa.Return | isa.Trap | isa.EnablesInterrupts | isa.Waits
 
 // A piece is instructions, by their indexes from first up to end, that control
 // goes through from the first to the last.

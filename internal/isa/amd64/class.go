@@ -19,6 +19,7 @@ const (
 	ReadsMemory                         // by its operand: stack traffic of push, pop, call and ret not counted
 	WritesMemory
 	Privileged // faults outside ring 0, or without I/O privilege
+	Waits      // for an interrupt, a write or a time, or while a virtual machine or what is below it runs
 )
 
 // mnemonicClass gives the classes that a mnemonic implies, without the
@@ -57,7 +58,7 @@ var mnemonicClass = map[string]Class{
 	"insb": Privileged, "insw": Privileged, "insl": Privileged,
 	"outsb": Privileged, "outsw": Privileged, "outsl": Privileged,
 
-	"hlt": Privileged, "clts": Privileged, "lmsw": Privileged,
+	"hlt": Privileged | Waits, "clts": Privileged, "lmsw": Privileged,
 	"lgdt": Privileged, "lidt": Privileged, "lldt": Privileged, "ltr": Privileged,
 	"invd": Privileged, "wbinvd": Privileged, "wbnoinvd": Privileged,
 	"invlpg": Privileged, "invlpga": Privileged, "invlpgb": Privileged, "tlbsync": Privileged,
@@ -65,14 +66,14 @@ var mnemonicClass = map[string]Class{
 	"rdmsr": Privileged, "wrmsr": Privileged, "wrmsrns": Privileged,
 	"rdmsrlist": Privileged, "wrmsrlist": Privileged,
 	"swapgs": Privileged, "xsetbv": Privileged, "clac": Privileged, "stac": Privileged,
-	"monitor": Privileged, "mwait": Privileged, "hreset": Privileged,
+	"monitor": Privileged, "mwait": Privileged | Waits, "mwaitx": Waits, "tpause": Waits, "umwait": Waits, "hreset": Privileged,
 	"xsaves": Privileged, "xsaves64": Privileged, "xrstors": Privileged, "xrstors64": Privileged,
-	"vmlaunch": Privileged, "vmresume": Privileged, "vmxoff": Privileged, "vmxon": Privileged,
+	"vmlaunch": Privileged | Waits, "vmresume": Privileged | Waits, "vmcall": Waits, "vmmcall": Waits, "vmxoff": Privileged, "vmxon": Privileged,
 	"vmread": Privileged, "vmwrite": Privileged, "vmptrld": Privileged, "vmptrst": Privileged, "vmclear": Privileged,
-	"vmrun": Privileged, "vmload": Privileged, "vmsave": Privileged, "clgi": Privileged, "skinit": Privileged,
+	"vmrun": Privileged | Waits, "vmload": Privileged, "vmsave": Privileged, "clgi": Privileged, "skinit": Privileged,
 	"pvalidate": Privileged, "rmpadjust": Privileged, "rmpupdate": Privileged, "psmash": Privileged,
 	"encls": Privileged, "enclv": Privileged, "pconfig": Privileged, "loadiwkey": Privileged,
-	"tdcall": Privileged, "seamcall": Privileged, "seamret": Privileged, "seamops": Privileged,
+	"tdcall": Privileged | Waits, "seamcall": Privileged | Waits, "seamret": Privileged, "seamops": Privileged,
 	"wrussd": Privileged, "wrussq": Privileged, "setssbsy": Privileged, "clrssbsy": Privileged,
 	"enqcmds": Privileged, "lkgs": Privileged,
 }
