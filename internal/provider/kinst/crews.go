@@ -26,6 +26,9 @@ type member struct {
 
 func (m member) target() *target { return m.probe.Target.(*target) }
 
+// extent is the size of the crew's function, in bytes.
+func (c *crew) extent() uint64 { return c.probes[0].target().extent }
+
 // wants reports whether a probe of the crew is still to be armed.
 func (c *crew) wants() bool { return c.sum == nil && !c.armed && len(c.probes) > 0 }
 
@@ -155,4 +158,14 @@ func add(of map[int]*crew, sum isa.Sum) {
 		parts = append(parts, part)
 	}
 	c.sum = parts
+}
+
+// withdraw lets crews want a probe of their own if how often others fire, which
+// together would tell, cannot be known.
+func withdraw(crews []*crew) {
+	for _, c := range crews {
+		if slices.ContainsFunc(c.sum, (*crew).lost) {
+			c.sum = nil
+		}
+	}
 }
