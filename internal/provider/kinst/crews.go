@@ -26,9 +26,6 @@ type member struct {
 
 func (m member) target() *target { return m.probe.Target.(*target) }
 
-// extent is the size of the crew's function, in bytes.
-func (c *crew) extent() uint64 { return c.probes[0].target().extent }
-
 // wants reports whether a probe of the crew is still to be armed.
 func (c *crew) wants() bool { return c.sum == nil && !c.armed && len(c.probes) > 0 }
 

@@ -28,7 +28,6 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(crews, largestFirst)
 	if len(plans) > 1 {
 		defer session.Hurry(wanting(crews))()
 	}
@@ -49,12 +48,6 @@ func (p *Provider) Enable(ctx context.Context, enablings []provider.Enabling, pr
 	a.standIn(crews)
 	return a, nil
 }
-
-// largestFirst orders crews so that those of large functions are armed first. For
-// each probe the kernel looks whether there is one already at any instruction of
-// the function (recover_probed_instruction in arch/x86/kernel/kprobes/core.c),
-// which takes the longer the more probes there are.
-func largestFirst(a, b *crew) int { return cmp.Compare(b.extent(), a.extent()) }
 
 // A plan is a program and the probes that it is for.
 type plan struct {

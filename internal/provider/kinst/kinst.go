@@ -127,9 +127,8 @@ func (p *Provider) chooseAtTracer(probe *provider.Probe, l *kernel.Listing, i in
 
 // target is what a probe needs to be armed.
 type target struct {
-	site   arm.Site
-	extent uint64 // of the function, in bytes
-	named  bool   // by its offset: to leave it out is an error
+	site  arm.Site
+	named bool // by its offset: to leave it out is an error
 	// breakpoint says that it takes a hardware breakpoint, as kprobes are
 	// refused there.
 	breakpoint bool

@@ -112,7 +112,7 @@ func (m *matcher) addOf(l *kernel.Listing, i int, c *provider.Context) *target {
 			},
 			Context: c,
 			Addr:    addr,
-			Target:  &target{site: arm.Site{Module: f.Module, Symbol: f.Name, Base: f.Addr, Offset: offset}, extent: f.Extent},
+			Target:  &target{site: arm.Site{Module: f.Module, Symbol: f.Name, Base: f.Addr, Offset: offset}},
 		}
 		m.provider.probes[addr] = probe
 		if l.IsEntry(i) {
