@@ -108,30 +108,24 @@ func ofFunction(listing *kernel.Listing, members []member, counting *provider.Co
 	frequencies := listing.Frequencies(cuts)
 	var crews []*crew
 	of := make(map[int]*crew) // by class
-	var late []member
-	join := func(m member, i int) {
-		c := of[frequencies.Class[i]]
-		if c == nil {
-			c = new(crew)
-			of[frequencies.Class[i]] = c
-			crews = append(crews, c)
+	// A probe on the entry costs the kernel a look at every function: others come
+	// first in their crew.
+	for _, entry := range []bool{false, true} {
+		for _, m := range members {
+			i, ok := listing.Find(m.probe.Addr)
+			if !ok {
+				return nil, fmt.Errorf("%s: the function has changed since it was listed; try again", m.probe.Desc)
+			}
+			if listing.IsEntry(i) != entry {
+				continue
+			}
+			class := frequencies.Class[i]
+			if of[class] == nil {
+				of[class] = new(crew)
+				crews = append(crews, of[class])
+			}
+			of[class].probes = append(of[class].probes, m)
 		}
-		c.probes = append(c.probes, m)
-	}
-	for _, m := range members {
-		i, ok := listing.Find(m.probe.Addr)
-		if !ok {
-			return nil, fmt.Errorf("%s: the function has changed since it was listed; try again", m.probe.Desc)
-		}
-		if listing.IsEntry(i) {
-			late = append(late, m) // a probe there costs the kernel a look at every function
-			continue
-		}
-		join(m, i)
-	}
-	for _, m := range late {
-		i, _ := listing.Find(m.probe.Addr)
-		join(m, i)
 	}
 	for _, sum := range frequencies.Sums {
 		add(of, sum)
