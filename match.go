@@ -66,7 +66,7 @@ func (s *Session) matchIn(ctx context.Context, p provider.Provider, d provider.D
 	}
 	switch {
 	case errors.Is(err, unix.EACCES): // to a file of tracefs, which root alone may read
-		err = explained(err, unix.CAP_DAC_OVERRIDE)
+		err = explained(err, unix.CAP_DAC_READ_SEARCH)
 	case errors.Is(err, fs.ErrPermission):
 		err = explained(err, unix.CAP_SYS_ADMIN)
 	}
@@ -217,7 +217,7 @@ func (s *Session) List(ctx context.Context, sources ...Source) (probes []Probe, 
 					return nil, nil, ctx.Err()
 				}
 				if err != nil {
-					unmatched = append(unmatched, fmt.Errorf("failed to match %s: %w", describe(spec), err))
+					unmatched = append(unmatched, unmatchedError(spec, err))
 				}
 				for _, p := range found {
 					probes = append(probes, s.probe(p))
@@ -226,6 +226,14 @@ func (s *Session) List(ctx context.Context, sources ...Source) (probes []Probe, 
 		}
 	}
 	return probes, unmatched, nil
+}
+
+// unmatchedError says that a description matches nothing. It is named once.
+func unmatchedError(spec *syntax.ProbeSpec, err error) error {
+	if strings.HasPrefix(err.Error(), describe(spec)) {
+		return fmt.Errorf("failed to match %w", err)
+	}
+	return fmt.Errorf("failed to match %s: %w", describe(spec), err)
 }
 
 // checkListed checks a source that has more than descriptions of probes.

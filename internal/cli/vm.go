@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,6 +69,9 @@ func newVMCommand() *cobra.Command {
 			cfg.Args = args
 			if cfg.CPUs < 1 {
 				return usageError{fmt.Errorf("--smp %d: a guest has at least one CPU", cfg.CPUs)}
+			}
+			if cfg.Accel != "" && !slices.Contains(vm.Accelerators, cfg.Accel) {
+				return usageError{fmt.Errorf("--accel %s: a guest runs on one of %s", cfg.Accel, strings.Join(vm.Accelerators, ", "))}
 			}
 			if cfg.Memory, err = mebibytes(memory); err != nil {
 				return usageError{err}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf/btf"
+	"golang.org/x/sys/unix"
 
 	"kinst/internal/isa"
 )
@@ -243,10 +244,12 @@ func armedKprobes() ([]uint64, error) {
 		return nil, err
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "kprobes", "list"))
-	if errors.Is(err, os.ErrNotExist) {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return nil, nil // a kernel without kprobes
-	}
-	if err != nil {
+	case errors.Is(err, os.ErrPermission):
+		return nil, Refused(err, unix.CAP_DAC_READ_SEARCH)
+	case err != nil:
 		return nil, err
 	}
 	return parseKprobeList(string(text))

@@ -10,18 +10,23 @@ import (
 
 // capabilityNames are those that tracing takes.
 var capabilityNames = map[int]string{
-	unix.CAP_BPF:          "CAP_BPF",
-	unix.CAP_DAC_OVERRIDE: "CAP_DAC_OVERRIDE",
-	unix.CAP_PERFMON:      "CAP_PERFMON",
-	unix.CAP_SYS_ADMIN:    "CAP_SYS_ADMIN",
-	unix.CAP_SYS_PTRACE:   "CAP_SYS_PTRACE",
-	unix.CAP_SYS_RAWIO:    "CAP_SYS_RAWIO",
-	unix.CAP_SYSLOG:       "CAP_SYSLOG",
+	unix.CAP_BPF:             "CAP_BPF",
+	unix.CAP_DAC_OVERRIDE:    "CAP_DAC_OVERRIDE",
+	unix.CAP_DAC_READ_SEARCH: "CAP_DAC_READ_SEARCH",
+	unix.CAP_PERFMON:         "CAP_PERFMON",
+	unix.CAP_SYS_ADMIN:       "CAP_SYS_ADMIN",
+	unix.CAP_SYS_PTRACE:      "CAP_SYS_PTRACE",
+	unix.CAP_SYS_RAWIO:       "CAP_SYS_RAWIO",
+	unix.CAP_SYSLOG:          "CAP_SYSLOG",
 }
 
-// standsFor tells of what CAP_SYS_ADMIN may do as well: what was split off it
-// in Linux 5.8.
-var standsFor = map[int]bool{unix.CAP_BPF: true, unix.CAP_PERFMON: true}
+// widerThan names for some capabilities one that allows all that they do: that
+// which they were split off in Linux 5.8, and that of writing besides reading.
+var widerThan = map[int]int{
+	unix.CAP_BPF:             unix.CAP_SYS_ADMIN,
+	unix.CAP_PERFMON:         unix.CAP_SYS_ADMIN,
+	unix.CAP_DAC_READ_SEARCH: unix.CAP_DAC_OVERRIDE,
+}
 
 // A RefusedError is that the kernel has refused something to this process, with
 // what to do.
@@ -89,7 +94,7 @@ func enumerate(words []string) string {
 func (p privileges) missing(capabilities []int) (names []string) {
 	has := func(c int) bool { return p.effective>>c&1 != 0 }
 	for _, c := range capabilities {
-		if !has(c) && !(standsFor[c] && has(unix.CAP_SYS_ADMIN)) {
+		if wider, ok := widerThan[c]; !has(c) && !(ok && has(wider)) {
 			names = append(names, capabilityNames[c])
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
 )
 
 // probeReader reads the kernel's memory with the BPF helper
@@ -30,6 +31,9 @@ func openProbeReader() (_ *probeReader, err error) {
 	page, err := ebpf.NewMap(&ebpf.MapSpec{
 		Name: "kinst_text", Type: ebpf.Array, KeySize: 4, ValueSize: probeReadMax, MaxEntries: 1,
 	})
+	if errors.Is(err, unix.EPERM) {
+		return nil, unix.EPERM // without the library's guess at the reason
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,9 @@ const (
 	accelMultiThread = "tcg,thread=multi"
 )
 
+// Accelerators are the values of Config.Accel, but for none.
+var Accelerators = []string{accelKVM, accelTCG, accelMultiThread}
+
 // An accelerator runs the guest's instructions.
 type accelerator struct {
 	kvm bool
